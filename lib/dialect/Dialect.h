@@ -48,8 +48,7 @@ struct Directives {
   mlir::ArrayAttr computeAt = {};
   ThreadsAttr parallelize = {};
   uint64_t vectorize = 0, unroll = 0, jam = 0;
-  mlir::DictionaryAttr prefetch = {};
-  mlir::ArrayAttr cache = {};
+  mlir::DictionaryAttr prefetch = {}, cache = {};
   mlir::StringAttr rfactor = {};
 };
 /// The parameters of #tulle.schedule.

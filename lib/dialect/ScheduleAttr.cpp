@@ -105,9 +105,11 @@ LogicalResult FuseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
 
 LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr place,
                                      ThreadsAttr, uint64_t vectorize, uint64_t unroll, uint64_t,
-                                     DictionaryAttr prefetch, ArrayAttr cache, StringAttr) {
-  if (cache && (cache.empty() || !llvm::all_of(cache, llvm::IsaPred<StringAttr>)))
-    return emitError() << "expected names of operands in 'cache', got " << cache;
+                                     DictionaryAttr prefetch, DictionaryAttr cache, StringAttr) {
+  for (NamedAttribute named : cache ? cache.getValue() : ArrayRef<NamedAttribute>())
+    if (!isa<CachePlaceAttr>(named.getValue()))
+      return emitError() << "expected a #tulle<cache_place …> for " << named.getName() << " in 'cache', got "
+                         << named.getValue();
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
     return emitError() << "expected names of loops in 'compute_at', got " << place;
   for (uint64_t count : {vectorize, unroll})
@@ -160,25 +162,38 @@ DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
   take(said.unroll, others.unroll);
   take(said.jam, others.jam);
   take(said.rfactor, others.rfactor);
-  if (said.prefetch && others.prefetch) {
-    NamedAttrList both(others.prefetch);
-    for (NamedAttribute named : said.prefetch)
+  auto takeByName = [&](DictionaryAttr &own, DictionaryAttr fallback) {
+    NamedAttrList both(fallback);
+    for (NamedAttribute named : own ? own.getValue() : ArrayRef<NamedAttribute>())
       both.set(named.getName(), named.getValue());
-    said.prefetch = both.getDictionary(getContext());
-  }
-  take(said.prefetch, others.prefetch);
-  if (said.cache && others.cache) {
-    llvm::SetVector<Attribute> both(others.cache.begin(), others.cache.end());
-    both.insert_range(said.cache);
-    said.cache = ArrayAttr::get(getContext(), both.getArrayRef());
-  }
-  take(said.cache, others.cache);
+    own = own || fallback ? both.getDictionary(getContext()) : DictionaryAttr();
+  };
+  takeByName(said.prefetch, others.prefetch);
+  takeByName(said.cache, others.cache);
   return get(getContext(), said);
 }
 
 std::optional<int64_t> DirectivesAttr::prefetchOf(StringRef operand) const {
   auto distance = getPrefetch() ? getPrefetch().getAs<IntegerAttr>(operand) : IntegerAttr();
   return distance ? std::optional(distance.getInt()) : std::nullopt;
+}
+
+SmallVector<StringAttr> DirectivesAttr::cachedIn(CachePlace place) const {
+  SmallVector<StringAttr> names;
+  for (NamedAttribute named : getCache() ? getCache().getValue() : ArrayRef<NamedAttribute>())
+    if (cast<CachePlaceAttr>(named.getValue()).getValue() == place)
+      names.push_back(named.getName());
+  return names;
+}
+
+DirectivesAttr DirectivesAttr::withoutCache(CachePlace place) const {
+  Directives said = all();
+  NamedAttrList left(said.cache);
+  for (StringAttr name : cachedIn(place))
+    left.erase(name);
+  said.cache = left.empty() ? DictionaryAttr() : left.getDictionary(getContext());
+  auto rest = get(getContext(), said);
+  return rest == get(getContext(), Directives()) ? DirectivesAttr() : rest;
 }
 
 ScheduleAttr ScheduleAttr::get(MLIRContext *context, const SchedulePrimitives &all) {

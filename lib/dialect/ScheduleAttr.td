@@ -4,6 +4,9 @@ def Tulle_Threads : Tulle_Enum<"Threads", "how the iterations of a loop are divi
                               ["Auto", "None", "Entries", "Disjoint", "Reduce", "Private"]>;
 def Tulle_ThreadsAttr : EnumAttr<Tulle_Dialect, Tulle_Threads, "threads">;
 
+def Tulle_CachePlace : Tulle_Enum<"CachePlace", "where loops inside of a loop have a copy of what they read", ["Stack", "Registers"]>;
+def Tulle_CachePlaceAttr : EnumAttr<Tulle_Dialect, Tulle_CachePlace, "cache_place">;
+
 def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
   let mnemonic = "directives";
   let summary = "What a schedule says of one loop, and what passes decided about it";
@@ -16,7 +19,7 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     | `unroll` | how many iterations stand in the loop's body |
     | `jam` | how many iterations stand in the bodies of the loops inside of it |
     | `prefetch` | by operand, how many iterations ahead its memory is prefetched; 0: it is not |
-    | `cache` | operands of which the loops inside read a copy on the stack |
+    | `cache` | by tensor, where the loops inside have what they read of it (`#tulle<cache_place …>`): in a copy on the stack, or in registers, which hold what they update of it, too |
     | `rfactor` | what the tensor of partial results is called: each iteration has one, and they are combined afterwards |
 
     ```mlir
@@ -29,7 +32,7 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
                         OptionalParameter<"uint64_t">:$unroll,
                         OptionalParameter<"uint64_t">:$jam,
                         OptionalParameter<"::mlir::DictionaryAttr">:$prefetch,
-                        OptionalParameter<"::mlir::ArrayAttr">:$cache,
+                        OptionalParameter<"::mlir::DictionaryAttr">:$cache,
                         OptionalParameter<"::mlir::StringAttr">:$rfactor);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::Directives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
@@ -45,6 +48,10 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     DirectivesAttr orElse(DirectivesAttr other) const;
     /// How many iterations ahead an operand is prefetched; nothing where that is left to the compiler.
     std::optional<int64_t> prefetchOf(::llvm::StringRef operand) const;
+    /// The tensors that are cached there.
+    ::llvm::SmallVector<::mlir::StringAttr> cachedIn(CachePlace place) const;
+    /// Null where nothing else is said.
+    DirectivesAttr withoutCache(CachePlace place) const;
   }];
 }
 

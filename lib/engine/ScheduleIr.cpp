@@ -26,8 +26,8 @@ std::string print(const notation::Program &program, const LoopSchedule::Directiv
     return fmt::format("{} {} operand \"{}\" over \"{}\" by {}", name, target, program.tensors[d.tensor].name,
                        d.loop, d.count);
   case LoopSchedule::Directive::Cache:
-    return fmt::format("{} {} operand \"{}\" over \"{}\"", name, target, program.tensors[d.tensor].name,
-                       d.loop);
+    return fmt::format("{} {} operand \"{}\" over \"{}\" in {}", name, target, program.tensors[d.tensor].name,
+                       d.loop, notation::nameOf(d.place));
   case LoopSchedule::Directive::Rfactor:
     return fmt::format("{} {} over \"{}\" into \"{}\"", name, target, d.loop, d.partials);
   case LoopSchedule::Directive::Vectorize:

@@ -125,6 +125,10 @@ enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 /// each, or with a private copy of the result each.
 enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
 
+/// Where the loops inside of a loop have what they read of a tensor: in a copy on the stack, or in registers,
+/// which hold what they update, too.
+enum class CachePlace : uint8_t { Stack, Registers };
+
 /// What a schedule says of the loops of a statement. Loops are named by their indices, or by digits of these:
 /// `i/4` over blocks, `i%4` within them; what a loop is split into, by the names given there.
 struct LoopSchedule {
@@ -142,7 +146,8 @@ struct LoopSchedule {
     std::string loop;
     int64_t count = 0;               ///< lanes of a vector, iterations at a time, or how far ahead
     Threads threads = Threads::Auto; ///< of Parallelize
-    unsigned tensor = 0;             ///< of Prefetch and Cache: an operand
+    unsigned tensor = 0;             ///< of Prefetch and Cache: an operand, or of Cache a result
+    CachePlace place = CachePlace::Stack;
     std::string partials = {};       ///< of Rfactor: the tensor of what each iteration has
     SourceRange range = {};
   };
@@ -185,6 +190,7 @@ struct LoopSchedule {
 /// What texts and IR call them; of what the compiler chooses nothing but `auto` for threads.
 std::string_view nameOf(AssemblyPlan plan);
 std::string_view nameOf(Threads threads);
+std::string_view nameOf(CachePlace place);
 std::string_view nameOf(LoopSchedule::Directive::Kind kind);
 std::string_view nameOf(LoopSchedule::Derived::Kind kind);
 

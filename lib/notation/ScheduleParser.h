@@ -88,9 +88,12 @@ private:
   void decompose(const Token &primitive);
   void prefetch(const Token &primitive);
   void cache(const Token &primitive);
-  std::tuple<Directive, LoopName, Token> operandIn(Directive::Kind kind, std::string_view what);
-  void directOperand(const Directive &directive, const LoopName &over, const Token &name,
+  /// Whether a statement uses a tensor.
+  using Uses = bool (*)(const Statement &statement, unsigned tensor);
+  std::tuple<Directive, LoopName, Token> operandIn(Directive::Kind kind, Uses uses, std::string_view what);
+  void directOperand(const Directive &directive, Uses uses, const LoopName &over, const Token &name,
                      const Token &primitive);
+  static bool hasAccess(const Statement &statement, unsigned tensor);
   static bool readsOf(const Statement &statement, unsigned tensor);
 
   // ScheduleTensors.cpp: where statements are computed

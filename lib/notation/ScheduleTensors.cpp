@@ -106,32 +106,49 @@ void ScheduleParser::decompose(const Token &primitive) {
   }
 }
 
-//===--- prefetch(A, i, distance), cache(A, i, stack) ---===//
+//===--- prefetch(A, i, distance), cache(A, i, stack or registers) ---===//
 
 void ScheduleParser::prefetch(const Token &primitive) {
-  auto [directive, over, name] = operandIn(Directive::Prefetch, "how many iterations ahead");
+  auto [directive, over, name] = operandIn(Directive::Prefetch, readsOf, "how many iterations ahead");
   constexpr int64_t most = 1 << 20;
   directive.count = count("the number of iterations ahead", 0, most);
-  directOperand(directive, over, name, primitive);
+  directOperand(directive, readsOf, over, name, primitive);
 }
 
 void ScheduleParser::cache(const Token &primitive) {
-  auto [directive, over, name] = operandIn(Directive::Cache, "where the copy is");
-  const Token place = cursor.expectWord("where the copy is");
-  if (!place.is("stack"))
-    cursor.fail(place.range, fmt::format("unknown place '{}': a copy is on the stack", place.text));
+  auto [directive, over, name] = operandIn(Directive::Cache, hasAccess, "stack or registers");
+  const Token place = cursor.expectWord("stack or registers");
+  if (!place.is("stack") && !place.is("registers"))
+    cursor.fail(place.range, fmt::format("unknown place '{}': expected stack (a copy of what is read) or "
+                                         "registers (which hold what is read or updated)",
+                                         place.text));
+  directive.place = place.is("stack") ? CachePlace::Stack : CachePlace::Registers;
   cursor.expect(")", "after the place");
-  directOperand(directive, over, name, primitive);
+  const bool updates = directive.place == CachePlace::Registers;
+  if (!updates && statementsWhere([&, tensor = directive.tensor](const Statement &s) {
+                    return readsOf(s, tensor);
+                  }).empty())
+    cursor.fail(name.range, fmt::format("'{}' is a result, which is not copied: cache({}, {}, registers) "
+                                        "holds what loops update of it",
+                                        name.text, name.text, over.text));
+  const bool assembled = !statementsWhere([&, tensor = directive.tensor](const Statement &s) {
+                            return s.lhs.tensor == tensor && !isDense(program.tensors[tensor]) &&
+                                   resultPattern(program, s).kind == PatternKind::Computed;
+                          }).empty();
+  if (updates && assembled)
+    cursor.fail(name.range,
+                fmt::format("'{}' is a new sparse tensor, whose entries are appended", name.text));
+  directOperand(directive, updates ? hasAccess : readsOf, over, name, primitive);
 }
 
 /// The operand, and the loop, that stand before the comma behind which is `what`.
 std::tuple<ScheduleParser::Directive, ScheduleParser::LoopName, support::Token>
-ScheduleParser::operandIn(Directive::Kind kind, std::string_view what) {
+ScheduleParser::operandIn(Directive::Kind kind, Uses uses, std::string_view what) {
   const Token name = cursor.expectWord("the name of an operand");
   Directive directive{kind};
   directive.tensor =
       unsigned(std::ranges::find(program.tensors, name.text, &TensorDecl::name) - program.tensors.begin());
-  if (statementsWhere([&](const Statement &s) { return readsOf(s, directive.tensor); }).empty())
+  if (statementsWhere([&](const Statement &s) { return uses(s, directive.tensor); }).empty())
     cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
   cursor.expect(",", "after the operand, and a loop");
   LoopName over = loop();
@@ -139,15 +156,19 @@ ScheduleParser::operandIn(Directive::Kind kind, std::string_view what) {
   return {directive, std::move(over), name};
 }
 
-/// Puts it on those statements alone that read the operand.
-void ScheduleParser::directOperand(const Directive &directive, const LoopName &over, const Token &name,
-                                   const Token &primitive) {
+/// Puts it on those statements alone that use the tensor so.
+void ScheduleParser::directOperand(const Directive &directive, Uses uses, const LoopName &over,
+                                   const Token &name, const Token &primitive) {
   std::vector<Statement *> both = statementsOver({over});
-  std::erase_if(both, [&](Statement *s) { return !readsOf(*s, directive.tensor); });
+  std::erase_if(both, [&](Statement *s) { return !uses(*s, directive.tensor); });
   if (both.empty())
     cursor.fail(over.range,
                 fmt::format("no statement that reads '{}' has a loop over {}", name.text, over.text));
   direct(directive, over, primitive, both);
+}
+
+bool ScheduleParser::hasAccess(const Statement &statement, unsigned tensor) {
+  return statement.lhs.tensor == tensor || readsOf(statement, tensor);
 }
 
 bool ScheduleParser::readsOf(const Statement &statement, unsigned tensor) {

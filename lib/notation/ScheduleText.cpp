@@ -36,6 +36,11 @@ std::string_view nameOf(Threads threads) {
   return names[size_t(threads)];
 }
 
+std::string_view nameOf(CachePlace place) {
+  constexpr std::string_view names[] = {"stack", "registers"};
+  return names[size_t(place)];
+}
+
 std::string_view nameOf(LoopSchedule::Directive::Kind kind) {
   constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam",
                                         "prefetch",    "cache",     "rfactor"};
@@ -55,7 +60,7 @@ static std::string print(const Program &program, const LoopSchedule::Directive &
   case LoopSchedule::Directive::Prefetch:
     return fmt::format("prefetch({}, {}, {})", program.tensors[d.tensor].name, d.loop, d.count);
   case LoopSchedule::Directive::Cache:
-    return fmt::format("cache({}, {}, stack)", program.tensors[d.tensor].name, d.loop);
+    return fmt::format("cache({}, {}, {})", program.tensors[d.tensor].name, d.loop, nameOf(d.place));
   case LoopSchedule::Directive::Rfactor:
     return fmt::format("rfactor({}, {})", d.loop, d.partials);
   case LoopSchedule::Directive::Vectorize:

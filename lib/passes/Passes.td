@@ -509,7 +509,7 @@ def Jam : FunctionPass<"tulle-jam", scf # arith # llvm, "Let iterations of a loo
 }]>;
 
 def CacheOperands : FunctionPass<"tulle-cache-operands", memref # scf # arith, "Copy what loops read of an operand to the stack, as a schedule says", [{
-  In each iteration of a loop whose `tulle.loop` says `cache = ["B"]`, what a loop inside reads of the buffers whose argument has `tulle.name = "B"`
+  In each iteration of a loop whose `tulle.loop` says `cache = {B = #tulle<cache_place stack>}`, what a loop inside reads of the buffers whose argument has `tulle.name = "B"`
   is copied to the stack before the loops inside, where these addresses depend on its own index and on what the iteration knows, and its trip
   count has a constant bound. It is an error where there is nothing like that.
 }]>;
@@ -522,6 +522,17 @@ def Prefetch : FunctionPass<"tulle-prefetch", memref # scf # arith # llvm, "Pref
 
   It is an error where nothing of that operand is at an address that can be computed ahead.
 }]>;
+
+def CacheRegisters : FunctionPass<"tulle-cache-registers", vector # arith # scf # memref, "Hold in registers what loops read or update of a tensor, as a schedule says", [{
+  Of a loop whose `tulle.loop` says `cache = {B = #tulle<cache_place registers>}`, each innermost loop inside that reads or updates the buffers
+  whose argument has `tulle.name = "B"` becomes straight-line vector code. Loops between the two then have the same elements in all iterations:
+  these are loaded once before, and carried where they are updated.
+
+  It is an error where such an innermost loop has no constant trip count or no vectors, where a loop between changes the addresses, or where
+  the elements take more registers than the processor has (`registers` of `tulle.cpu`).
+}]> {
+  let options = [Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: the widest vectors">];
+}
 
 def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # llvm, "Vectorize innermost loops that gather or reduce", [{
   An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar epilogue:

@@ -105,10 +105,11 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "pack-operands,"
         "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-tile-rows{{vl={}}},"
         "tulle-register-tiles{{factors={} {}}},"
-        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,{}tulle-vectorize{{{}"
+        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,tulle-cache-registers{{vl={}}},{}tulle-vectorize{{"
+        "{}"
         "{}}},tulle-unroll,tulle-expand-segments,"
         "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers),tulle-outline",
-        options.vectorLength, options.vectorLength, !options.deterministic, vectors,
+        options.vectorLength, options.vectorLength, !options.deterministic, vectors, options.vectorLength,
         options.deterministic ? "" : fmt::format("tulle-tile-reductions{{vl={}}},", options.vectorLength),
         options.deterministic ? "" : "sample-rows=true ", vectors);
   case Stage::Llvm:

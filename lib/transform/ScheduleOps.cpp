@@ -132,9 +132,9 @@ TULLE_PRIMITIVE(PrefetchOp, {
 })
 TULLE_PRIMITIVE(CacheOp, {
   Directives said;
-  said.cache = ArrayAttr::get(getContext(), getOperandAttr());
+  said.cache = with({}, getOperandAttr(), getPlaceAttr());
   return direct(*this, target, getLoopAttr(), said, [&](DirectivesAttr before) {
-    return !before.getCache() || !llvm::is_contained(before.getCache(), getOperandAttr());
+    return !before.getCache() || !before.getCache().contains(getOperandAttr());
   });
 })
 TULLE_PRIMITIVE(SplitOp,

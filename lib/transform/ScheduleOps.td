@@ -124,14 +124,14 @@ def Tulle_PrefetchOp : Tulle_PrimitiveOp<"prefetch"> {
 }
 
 def Tulle_CacheOp : Tulle_PrimitiveOp<"cache"> {
-  let summary = "The loops inside of a loop read a copy of an operand, which is on the stack";
+  let summary = "The loops inside of a loop read a copy of an operand on the stack, or have in registers what they read or update of a tensor";
   let description = [{
     ```mlir
-    transform.tulle.cache %C operand "B" over "i" : !transform.any_op
+    transform.tulle.cache %C operand "B" over "i" in stack : !transform.any_op
     ```
   }];
-  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, StrAttr:$loop);
-  let assemblyFormat = "$target `operand` $operand `over` $loop attr-dict `:` type($target)";
+  let arguments = (ins TransformHandleTypeInterface:$target, StrAttr:$operand, StrAttr:$loop, Tulle_CachePlaceAttr:$place);
+  let assemblyFormat = "$target `operand` $operand `over` $loop `in` $place attr-dict `:` type($target)";
 }
 
 class Tulle_TilesOp<string mnemonic> : Tulle_PrimitiveOp<mnemonic> {

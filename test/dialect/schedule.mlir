@@ -31,8 +31,8 @@ func.func private @f() attributes {x = #text}
 
 // -----
 
-// CHECK: #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>
-func.func private @tiles() attributes {x = #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}>}>}
+// CHECK: #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}, cache = {A = #tulle<cache_place registers>, B = #tulle<cache_place stack>}>}>
+func.func private @tiles() attributes {x = #tulle.schedule<bound = {k = 16 : i64}, derived = [#tulle.split<loop = "j", outer = "j0", inner = "j1", size = 4>, #tulle.split<loop = "j1", outer = "a", inner = "b", size = 2, divides = true>], loops = {b = #tulle.directives<jam = 3, prefetch = {A = 0 : i64}, cache = {A = #tulle<cache_place registers>, B = #tulle<cache_place stack>}>}>}
 
 // -----
 
@@ -97,3 +97,9 @@ func.func private @f() attributes {x = #pair}
 
 // CHECK: #tulle.directives<unroll = 2, rfactor = "w">
 func.func private @partial() attributes {x = #tulle.directives<unroll = 2, rfactor = "w">}
+
+// -----
+
+// expected-error @+1 {{expected a #tulle<cache_place …> for "A" in 'cache', got "heap"}}
+#heap = #tulle.directives<cache = {A = "heap"}>
+func.func private @f() attributes {x = #heap}

@@ -30,7 +30,7 @@ func.func @column(%A: memref<?xf64>, %B: memref<?xf64> {tulle.name = "B"}, %C: m
       } {tulle.loop = #tulle.loop<reduction, index = k>}
       memref.store %sum, %C[%i] : memref<?xf64>
     } {tulle.loop = #tulle.loop<parallel, index = i>}
-  } {tulle.loop = #tulle.loop<parallel, index = j, directives = <cache = ["B"]>>}
+  } {tulle.loop = #tulle.loop<parallel, index = j, directives = <cache = {B = #tulle<cache_place stack>}>>}
   return
 }
 
@@ -45,7 +45,7 @@ func.func @unbounded(%B: memref<?xf64> {tulle.name = "B"}, %C: memref<?xf64>, %n
       %b = memref.load %B[%k] : memref<?xf64>
       memref.store %b, %C[%k] : memref<?xf64>
     } {tulle.loop = #tulle.loop<parallel, index = k>}
-  } {tulle.loop = #tulle.loop<parallel, index = j, directives = <cache = ["B"]>>}
+  } {tulle.loop = #tulle.loop<parallel, index = j, directives = <cache = {B = #tulle<cache_place stack>}>>}
   return
 }
 
@@ -61,6 +61,6 @@ func.func @stored(%B: memref<?xf64> {tulle.name = "B"}, %n: index) {
       %b = memref.load %B[%k] : memref<?xf64>
       memref.store %b, %B[%j] : memref<?xf64>
     } {tulle.loop = #tulle.loop<parallel, index = k>}
-  } {tulle.loop = #tulle.loop<reduction, index = j, directives = <cache = ["B"]>>}
+  } {tulle.loop = #tulle.loop<reduction, index = j, directives = <cache = {B = #tulle<cache_place stack>}>>}
   return
 }

@@ -143,12 +143,12 @@ std::string randomDirective(const notation::Program &program, Random &random) {
   const std::string loop = randomLoop(program, random);
   if (random.chance(0.3))
     return fmt::format("prefetch({}, {}, {})", random.pick(program.tensors).name, loop, random.below(5) * 3);
-  if (random.chance(0.1)) {
+  if (random.chance(0.15)) {
     const std::string bounded = randomLoop(program, random);
     const auto found = std::ranges::find(program.indices, bounded, &notation::IndexVar::name);
-    return fmt::format("bound({}, {}); cache({}, {}, stack)", bounded,
+    return fmt::format("bound({}, {}); cache({}, {}, {})", bounded,
                        found == program.indices.end() ? 1 : found->size, random.pick(program.tensors).name,
-                       loop);
+                       loop, random.pick<const char *>({"stack", "registers", "registers"}));
   }
   if (random.chance(0.2))
     return fmt::format("jam({}, {})", loop, 2 + random.below(4));

@@ -14,6 +14,19 @@ bool isOutermost(Operation *loop) {
   return !isa<LoopLikeOpInterface>(around);
 }
 
+bool isHoldScheduled(Operation *op) {
+  auto holds = [](Operation *each) {
+    auto loop = dyn_cast<scf::ForOp>(each);
+    const dialect::DirectivesAttr said =
+        loop ? dialect::loopOf(loop).getDirectives() : dialect::DirectivesAttr();
+    return said && !said.cachedIn(dialect::CachePlace::Registers).empty();
+  };
+  for (Operation *around = op->getParentOp(); around; around = around->getParentOp())
+    if (holds(around))
+      return true;
+  return anyIn(op, holds);
+}
+
 std::optional<int64_t> minWithConstant(Value bound) {
   Operation *op = bound.getDefiningOp();
   if (!isa_and_nonnull<arith::MinUIOp, arith::MinSIOp>(op))

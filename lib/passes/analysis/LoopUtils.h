@@ -64,13 +64,17 @@ inline bool isPrefetchScheduled(mlir::scf::ForOp loop) {
            return !mlir::cast<mlir::IntegerAttr>(distance.getValue()).getValue().isZero();
          });
 }
-/// Whether the schedule says what stands in the body of a loop in an operation, itself included, and in an
-/// innermost one what it prefetches: code that is more than that does not take its place.
+/// Whether the schedule says of the loop, of one around it or of one inside that registers hold something
+/// there.
+bool isHoldScheduled(mlir::Operation *op);
+/// Whether the schedule says what stands in the body of a loop in an operation, itself included, in an
+/// innermost one what it prefetches, or what registers hold: code that is more than that does not take its
+/// place.
 inline bool isBodyScheduled(mlir::Operation *op) {
-  return anyIn(op, [](mlir::Operation *inner) {
-    auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
-    return loop && (scheduledUnroll(loop) != 0 || (isInnermost(loop) && isPrefetchScheduled(loop)));
-  });
+  return isHoldScheduled(op) || anyIn(op, [](mlir::Operation *inner) {
+           auto loop = mlir::dyn_cast<mlir::scf::ForOp>(inner);
+           return loop && (scheduledUnroll(loop) != 0 || (isInnermost(loop) && isPrefetchScheduled(loop)));
+         });
 }
 
 /// The loops in an operation, inner ones first unless the order is another one.

@@ -284,7 +284,7 @@ private:
     using Directive = notation::LoopSchedule::Directive;
     dialect::Directives own;
     switch (d.kind) {
-    case Directive::Parallelize: // the dialect's ways are those of the notation
+    case Directive::Parallelize: // the dialect's ways, and places, are those of the notation
       own.parallelize = dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads));
       break;
     case Directive::Vectorize:
@@ -301,7 +301,9 @@ private:
           b.getDictionaryAttr(b.getNamedAttr(program.tensors[d.tensor].name, b.getI64IntegerAttr(d.count)));
       break;
     case Directive::Cache:
-      own.cache = b.getStrArrayAttr({program.tensors[d.tensor].name});
+      own.cache = b.getDictionaryAttr(
+          b.getNamedAttr(program.tensors[d.tensor].name,
+                         dialect::CachePlaceAttr::get(b.getContext(), dialect::CachePlace(d.place))));
       break;
     case Directive::Rfactor:
       own.rfactor = b.getStringAttr(d.partials);

@@ -37,7 +37,8 @@ struct BlockableNest {
 
 std::optional<BlockableNest> matchBlockableNest(scf::ForOp loop, const iteration::Cpu &cpu) {
   std::optional<ReductionNest> nest = matchReductionNest(loop);
-  if (!nest || nest->ivDependentBounds || nest->outers.size() != 2 || !nest->iteratesSegments())
+  if (!nest || nest->ivDependentBounds || nest->outers.size() != 2 || !nest->iteratesSegments() ||
+      isHoldScheduled(loop))
     return std::nullopt;
   BlockableNest found{dyn_cast<scf::ForOp>(nest->top()->getParentOp()), std::move(*nest), {}};
   if (!isParallel(found.rows) || innerLoop(found.rows) != found.nest.top())
@@ -297,7 +298,7 @@ bool matchPrologue(Product &p) {
 std::optional<Product> matchProduct(scf::ForOp loop) {
   std::optional<ReductionNest> nest = matchReductionNest(loop);
   if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters ||
-      nest->legality.branches)
+      nest->legality.branches || isHoldScheduled(loop))
     return std::nullopt;
   Product p;
   p.nest = std::move(*nest);

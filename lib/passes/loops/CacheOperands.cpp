@@ -35,8 +35,9 @@ public:
     bool any = false;
     for (memref::LoadOp load : loads) {
       auto inner = dyn_cast<scf::ForOp>(load->getParentOp());
-      if (!inner || !isAlwaysReached(inner) || load.getIndices().size() != 1 || !isKnown(load.getIndices()[0], inner) ||
-          !isKnown(inner.getLowerBound(), {}) || !isKnown(inner.getUpperBound(), {}))
+      if (!inner || !isAlwaysReached(inner) || load.getIndices().size() != 1 ||
+          !isKnown(load.getIndices()[0], inner) || !isKnown(inner.getLowerBound(), {}) ||
+          !isKnown(inner.getUpperBound(), {}))
         continue;
       const std::optional<int64_t> most = maxTripCount(inner);
       const int64_t bytes = std::max<int64_t>(1, bitsOf(load.getType()) / 8);
@@ -118,10 +119,10 @@ struct CacheOperandsPass : impl::CacheOperandsBase<CacheOperandsPass> {
   void runOnOperation() override {
     for (scf::ForOp loop : loopsIn(getOperation())) {
       const dialect::LoopAttr attr = dialect::loopOf(loop);
-      const ArrayAttr said = attr.getDirectives() ? attr.getDirectives().getCache() : ArrayAttr();
+      const dialect::DirectivesAttr said = attr.getDirectives();
       if (!said)
         continue;
-      for (StringAttr operand : said.getAsRange<StringAttr>()) {
+      for (StringAttr operand : said.cachedIn(dialect::CachePlace::Stack)) {
         const std::string why = OperandCopies(loop, operand).emit();
         if (why.empty())
           continue;
@@ -130,10 +131,7 @@ struct CacheOperandsPass : impl::CacheOperandsBase<CacheOperandsPass> {
             << "nothing of " << operand.getValue() << " is copied in the loop over " << index << ": " << why;
         return signalPassFailure();
       }
-      dialect::Directives left = attr.getDirectives().all();
-      left.cache = {};
-      loop->setAttr(dialect::kLoopAttr,
-                    attr.withDirectives(dialect::DirectivesAttr::get(&getContext(), left).withoutPlace()));
+      loop->setAttr(dialect::kLoopAttr, attr.withDirectives(said.withoutCache(dialect::CachePlace::Stack)));
     }
   }
 };

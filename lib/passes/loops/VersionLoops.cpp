@@ -121,7 +121,7 @@ struct PeelPartialTilesPass : impl::PeelPartialTilesBase<PeelPartialTilesPass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-      if (!isTileLoop(loop) || hasLoopAnnotation(loop))
+      if (!isTileLoop(loop) || hasLoopAnnotation(loop) || isHoldScheduled(loop))
         return WalkResult::advance();
       outermost.push_back(loop);
       return WalkResult::skip();

@@ -296,8 +296,9 @@ static llvm::SetVector<StringAttr> scheduledOperands(func::FuncOp func) {
     if (said && said.getPrefetch())
       for (NamedAttribute named : said.getPrefetch())
         names.insert(named.getName());
-    if (said && said.getCache())
-      names.insert_range(said.getCache().getAsRange<StringAttr>());
+    for (CachePlace place : {CachePlace::Stack, CachePlace::Registers})
+      if (said)
+        names.insert_range(said.cachedIn(place));
   });
   return names;
 }
