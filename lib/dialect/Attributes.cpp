@@ -32,6 +32,11 @@ bool isCounts(Attribute a) {
   return numbers && llvm::all_of(numbers.asArrayRef(), [](int64_t n) { return n >= 0; });
 }
 
+bool isGroups(Attribute a) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(a);
+  return numbers && llvm::all_of(numbers.asArrayRef(), [](int64_t n) { return n >= -1; });
+}
+
 bool isNames(Attribute a) {
   auto list = dyn_cast<ArrayAttr>(a);
   return list && llvm::all_of(list, is<StringAttr>);
@@ -67,6 +72,8 @@ const AttributeRule ofArguments[] = {
     {kSegmentAttr, {}, isCount, "a number of entries, an i64"},
     {kPatternAttr, {}, isCount, "a number, an i64"},
     {kSizesAttr, {}, isCounts, "numbers, an array<i64>"},
+    {kDisjointAttr, {}, isGroups, "numbers, or -1 where nothing is known, an array<i64>"},
+    {kNoPaddingAttr, {}, is<UnitAttr>, "no value"},
     {kStatementAttr, {}, isCount, "the number of a statement, an i64"},
     {kWholeAttr, {}, is<EncodingAttr>, "a #tulle.encoding"},
     {kSourceAttr, {}, is<EncodingAttr>, "a #tulle.encoding"},
@@ -116,6 +123,18 @@ LogicalResult verifyLoops(Operation *function) {
   return success();
 }
 
+/// Of a tensor, there is a number for each dimension.
+LogicalResult verifyDisjoint(Operation *op, unsigned region, unsigned argument, NamedAttribute attribute) {
+  Region &body = op->getRegion(region);
+  auto type =
+      body.empty() ? RankedTensorType() : dyn_cast<RankedTensorType>(body.getArgument(argument).getType());
+  const auto numbers = cast<DenseI64ArrayAttr>(attribute.getValue()).size();
+  if (type && numbers != type.getRank())
+    return op->emitError() << "'" << kDisjointAttr << "': expected a number for each of " << type.getRank()
+                           << " dimensions, got " << attribute.getValue();
+  return success();
+}
+
 } // namespace
 
 LogicalResult RepeatAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t number, int64_t most,
@@ -135,9 +154,11 @@ LogicalResult TulleDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   return attribute.getName() == kLoopsAttr ? verifyLoops(op) : success();
 }
 
-LogicalResult TulleDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+LogicalResult TulleDialect::verifyRegionArgAttribute(Operation *op, unsigned region, unsigned argument,
                                                      NamedAttribute attribute) {
-  return verifyRule(op, attribute, ofArguments, "arguments");
+  if (failed(verifyRule(op, attribute, ofArguments, "arguments")))
+    return failure();
+  return attribute.getName() == kDisjointAttr ? verifyDisjoint(op, region, argument, attribute) : success();
 }
 
 LogicalResult TulleDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned,

@@ -21,6 +21,11 @@ inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";
 /// A number for the size of each dimension; dimensions with the same number are equally long, because one
 /// index runs over both.
 inline constexpr llvm::StringLiteral kSizesAttr = "tulle.sizes";
+/// A number for each dimension, or -1: arguments with the same number there have no entries at the same
+/// coordinate of that dimension.
+inline constexpr llvm::StringLiteral kDisjointAttr = "tulle.disjoint";
+/// Every position that the tensor stores is an entry, though its format may have padding.
+inline constexpr llvm::StringLiteral kNoPaddingAttr = "tulle.no_padding";
 /// Results are written to this argument, first by the statement of that number.
 inline constexpr llvm::StringLiteral kStatementAttr = "tulle.statement";
 /// The encoding, with slices, of the tensor that the caller has; the argument is the tensor that these were

@@ -19,6 +19,7 @@ struct Storage {
   llvm::SmallVector<Value> fields;   ///< one memref<?xT> per field of the layout
   llvm::SmallVector<Value> dims;     ///< sizes as index, constants where static
   llvm::SmallVector<Value> sizes;    ///< per level: the element of its sizes field as index, else null
+  bool noPadding = false;            ///< every position is an entry, though levels may have padding
   Value firstValue;                  ///< the position of the first value in memory; null where it is 0
 
   /// Loads the size fields at the builder's insertion point: that of the tensor's definition.

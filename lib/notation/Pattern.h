@@ -45,6 +45,12 @@ struct Decomposition {
   support::SourceRange range;    ///< of the list of parts
 };
 
+/// Whether a later part of the same tensor has no entry at a coordinate of the dimension at which an earlier
+/// one has entries, whatever the tensor stores.
+bool areDisjoint(const Part &earlier, const Part &later, unsigned dimension);
+/// Whether each segment of the part's `fixed[n]` level holds n entries, so that there is no padding.
+bool hasNoPadding(const Part &part);
+
 /// What the language of parts has beyond words and numbers; schedules have the same.
 extern const support::Language partsLanguage;
 

@@ -356,3 +356,18 @@ func.func private @result(tensor<?xf64>) -> (tensor<?xf64> {tulle.whole = "A"})
 // expected-error @below {{expected 'index', 'of', 'directives', 'blocks', 'rare' or 'cache_resident', got 'near'}}
 #word = #tulle.loop<parallel, near>
 
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// expected-error @+1 {{'tulle.disjoint': expected a number for each of 2 dimensions, got array<i64: 0>}}
+func.func @disjoint(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0>}) {
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+// expected-error @+1 {{'tulle.disjoint': expected numbers, or -1 where nothing is known, an array<i64>, got array<i64: 0, -2>}}
+func.func @disjoint_numbers(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0, -2>}) {
+  return
+}

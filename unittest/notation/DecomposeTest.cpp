@@ -73,6 +73,63 @@ TEST(Decompose, partsHaveTheWidthsOfTheWhole) {
   EXPECT_EQ(program.tensors[4].encoding.crdWidth, 64u);
 }
 
+/// Of each part but the first, whether it has no row of the first one.
+std::vector<bool> disjointRows(std::string_view text, std::vector<int64_t> dims = {6, 6}) {
+  TensorDecl decl;
+  decl.name = "A";
+  decl.encoding = format::parseFormat("COO", unsigned(dims.size()));
+  decl.dims = std::move(dims);
+  const std::vector<Part> parts = parseParts(text, decl, "parts");
+  std::vector<bool> disjoint;
+  for (size_t p = 1; p < parts.size(); ++p)
+    disjoint.push_back(areDisjoint(parts[0], parts[p], 0));
+  return disjoint;
+}
+
+TEST(Decompose, aPartThatTakesWholeRowsLeavesNoneOfThem) {
+  EXPECT_THAT(disjointRows("[DCSR @ count(j) <= 2, DCSR @ rest]"), ElementsAre(true));
+  EXPECT_THAT(disjointRows("[DCSR @ i mod 2 = 0 and count(j) = 2, DCSR @ j > i, DCSR @ rest]"),
+              ElementsAre(true, true));
+  EXPECT_THAT(disjointRows("[DCSR @ j - i in {0, 1}, DCSR @ rest]"), ElementsAre(false));
+  EXPECT_THAT(disjointRows("[DCSR @ count(i) <= 2, DCSR @ rest]"), ElementsAre(false));
+  EXPECT_THAT(disjointRows("[DCSR @ count(j) = 2 and j < 3, DCSR @ rest]"), ElementsAre(false));
+  // A row may have two entries among some columns, and more among others.
+  EXPECT_THAT(disjointRows("[DCSR @ count(j within 3) <= 2, DCSR @ rest]"), ElementsAre(false));
+  EXPECT_THAT(disjointRows("[DCSR @ fill(2, 2) >= 1/2, DCSR @ rest]"), ElementsAre(false));
+  EXPECT_THAT(disjointRows("[CSF @ count(j) = 2, CSF @ rest]", {6, 6, 6}), ElementsAre(false));
+  EXPECT_THAT(disjointRows("[CSF @ count(j, k) = 2, CSF @ rest]", {6, 6, 6}), ElementsAre(true));
+}
+
+TEST(Decompose, partsOfTheSameColumnsHaveDisjointRows) {
+  EXPECT_THAT(disjointRows("[DCSR @ j / 3 = 0 and count(j within 3) <= 1, DCSR @ j / 3 = 0, DCSR @ rest]"),
+              ElementsAre(true, false));
+  EXPECT_THAT(disjointRows("[DCSR @ j / 2 = 0 and count(j within 3) <= 1, DCSR @ j / 2 = 0]"),
+              ElementsAre(false));
+}
+
+TEST(Decompose, rowsOfOneLengthHaveNoPadding) {
+  auto isFull = [](std::string_view format, std::string_view pattern) {
+    TensorDecl decl;
+    decl.name = "A";
+    decl.dims = {6, 6};
+    decl.encoding = format::parseFormat("COO", 2);
+    return hasNoPadding(parseParts(fmt::format("[{} @ {}]", format, pattern), decl, "parts").front());
+  };
+  const std::string three = "(i, j) -> (i : compressed, j : fixed[3](padded))";
+  EXPECT_TRUE(isFull(three, "count(j) = 3"));
+  EXPECT_TRUE(isFull("(i, j) -> (i : compressed, j : fixed[1](padded))", "count(j) <= 1"));
+  EXPECT_TRUE(isFull(three, "j / 3 = 1 and count(j within 3) = 3 and i < 4"));
+  EXPECT_TRUE(isFull("(i, j) -> (j : compressed, i : fixed[3])", "count(i) = 3"));
+  EXPECT_FALSE(isFull(three, "count(j) <= 3"));
+  EXPECT_FALSE(isFull(three, "count(j) = 2"));
+  EXPECT_FALSE(isFull(three, "count(i) = 3"));
+  EXPECT_FALSE(isFull(three, "count(j) = 3 and j > 2"));
+  EXPECT_FALSE(isFull(three, "count(j) = 3 and j / 3 = 0"));                   // of the whole row
+  EXPECT_FALSE(isFull(three, "count(j within 3) = 3"));                        // maybe twice in a row
+  EXPECT_FALSE(isFull(three, "count(j) = 3 and count(i) <= 2"));               // some of the row
+  EXPECT_FALSE(isFull("(i, j) -> (i : dense, j : fixed[3])", "count(j) = 3")); // other rows have none
+}
+
 TEST(Decompose, aRefusedOneLeavesTheProgram) {
   for (const char *text :
        {"y(i) = A(i,j) + x(j)", "y(i) = A(i,j) * A(j,i)", "C(i,j) = 2 * A(i,j)", "y(i) = x(j) where ~A(i,j)"})

@@ -15,32 +15,67 @@ using notation::Access;
 using notation::Statement;
 
 /// A number for each dimension of each tensor: the same where one index runs over several.
-static std::vector<SmallVector<int64_t>> numberSizes(const notation::Program &program) {
+static void numberSizes(const notation::Program &program, std::vector<TensorFacts> &facts) {
   llvm::IntEqClasses classes;
-  std::vector<SmallVector<int64_t>> numbers;
   auto next = unsigned(program.indices.size());
-  for (const notation::TensorDecl &tensor : program.tensors)
-    for (int64_t &number : numbers.emplace_back(tensor.dims.size()))
-      number = next++;
+  for (auto [tensor, own] : llvm::zip(program.tensors, facts))
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      own.sizes.push_back(next++);
   classes.grow(next);
   auto unite = [&](const Access &access) {
-    for (auto [subscript, number] : llvm::zip(access.subscripts, numbers[access.tensor]))
+    for (auto [subscript, number] : llvm::zip(access.subscripts, facts[access.tensor].sizes))
       if (subscript.isVariable())
         classes.join(subscript.terms[0].first, unsigned(number));
   };
   for (auto [t, tensor] : llvm::enumerate(program.tensors))
     if (tensor.like)
-      for (auto [number, other] : llvm::zip(numbers[t], numbers[*tensor.like]))
+      for (auto [number, other] : llvm::zip(facts[t].sizes, facts[*tensor.like].sizes))
         classes.join(unsigned(number), unsigned(other));
   for (const Statement &statement : program.statements) {
     unite(statement.lhs);
     for (const Access *access : notation::accesses(statement))
       unite(*access);
   }
-  for (SmallVector<int64_t> &tensor : numbers)
-    for (int64_t &number : tensor)
+  for (TensorFacts &tensor : facts)
+    for (int64_t &number : tensor.sizes)
       number = classes.findLeader(unsigned(number));
-  return numbers;
+}
+
+/// Numbers groups of parts with disjoint coordinates, each of consecutive parts; `next` is the first number
+/// that is free. A part by itself has none.
+static void numberDisjoint(const notation::Decomposition &decomposition, unsigned dimension, int64_t &next,
+                           std::vector<TensorFacts> &facts) {
+  const size_t count = decomposition.parts.size();
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    auto fits = [&](size_t p) {
+      return llvm::all_of(llvm::seq(begin, p), [&](size_t earlier) {
+        return notation::areDisjoint(decomposition.parts[earlier], decomposition.parts[p], dimension);
+      });
+    };
+    for (end = begin + 1; end < count && fits(end);)
+      ++end;
+    if (end - begin == 1)
+      continue;
+    for (size_t p = begin; p < end; ++p) {
+      SmallVector<int64_t> &numbers = facts[decomposition.tensors[p]].disjoint;
+      numbers.resize(facts[decomposition.tensors[p]].sizes.size(), -1);
+      numbers[dimension] = next;
+    }
+    ++next;
+  }
+}
+
+static std::vector<TensorFacts> factsOf(const notation::Program &program) {
+  std::vector<TensorFacts> facts(program.tensors.size());
+  numberSizes(program, facts);
+  int64_t groups = 0;
+  for (const notation::Decomposition &decomposition : program.decompositions) {
+    for (unsigned d = 0; d < program.tensors[decomposition.tensor].dims.size(); ++d)
+      numberDisjoint(decomposition, d, groups, facts);
+    for (auto [part, tensor] : llvm::zip(decomposition.parts, decomposition.tensors))
+      facts[tensor].noPadding = notation::hasNoPadding(part);
+  }
+  return facts;
 }
 
 /// A pattern that one tensor has by itself says nothing.
@@ -67,7 +102,7 @@ namespace {
 class ProgramImporter {
 public:
   ProgramImporter(const notation::Program &program, const ImportOptions &options)
-      : program(program), options(options), sizes(numberSizes(program)),
+      : program(program), options(options), facts(factsOf(program)),
         carried(notation::carriedTensors(program)), unused(int64_t(program.tensors.size())) {
     for (auto [t, tensor] : llvm::enumerate(program.tensors))
       patterns.push_back(tensor.like.value_or(unsigned(t)));
@@ -78,7 +113,7 @@ public:
     for (const notation::Loop &loop : program.loops)
       if (loop.begin == number)
         enter(loop);
-    auto [function, operand] = passes::importStatement(b, program, number, options, patterns, sizes);
+    auto [function, operand] = passes::importStatement(b, program, number, options, patterns, facts);
     const notation::TensorDecl &result = program.tensors[statement.lhs.tensor];
     if (!result.result && !result.condition && !carried[statement.lhs.tensor])
       function.setResultAttr(0, dialect::kIntermediateAttr, b.getUnitAttr());
@@ -109,7 +144,7 @@ private:
 
   const notation::Program &program;
   const ImportOptions &options;
-  const std::vector<SmallVector<int64_t>> sizes;
+  const std::vector<TensorFacts> facts;
   const std::vector<bool> carried;
   SmallVector<int64_t> patterns; ///< a number for the one each tensor has: its own until a statement gives it
                                  ///< another's

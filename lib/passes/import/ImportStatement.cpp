@@ -24,9 +24,8 @@ namespace {
 class StatementImporter {
 public:
   StatementImporter(const notation::Program &program, const Statement &statement,
-                    const ImportOptions &options, ArrayRef<int64_t> patterns,
-                    ArrayRef<SmallVector<int64_t>> sizes)
-      : program(program), statement(statement), options(options), patterns(patterns), sizes(sizes) {}
+                    const ImportOptions &options, ArrayRef<int64_t> patterns, ArrayRef<TensorFacts> facts)
+      : program(program), statement(statement), options(options), patterns(patterns), facts(facts) {}
 
   func::FuncOp build(OpBuilder &builder, unsigned number) {
     for (const Access *access : notation::accesses(statement))
@@ -147,13 +146,18 @@ private:
     function.setResultAttr(0, dialect::kNameAttr, builder.getStringAttr(result().name));
     if (computed && program.statements.size() > 1)
       function.setResultAttr(0, dialect::kSizesAttr,
-                             builder.getDenseI64ArrayAttr(sizes[statement.lhs.tensor]));
+                             builder.getDenseI64ArrayAttr(facts[statement.lhs.tensor].sizes));
   }
 
   void nameArgument(OpBuilder &builder, unsigned number, unsigned tensor) {
     function.setArgAttr(number, dialect::kNameAttr, builder.getStringAttr(program.tensors[tensor].name));
     if (program.statements.size() > 1)
-      function.setArgAttr(number, dialect::kSizesAttr, builder.getDenseI64ArrayAttr(sizes[tensor]));
+      function.setArgAttr(number, dialect::kSizesAttr, builder.getDenseI64ArrayAttr(facts[tensor].sizes));
+    if (!facts[tensor].disjoint.empty())
+      function.setArgAttr(number, dialect::kDisjointAttr,
+                          builder.getDenseI64ArrayAttr(facts[tensor].disjoint));
+    if (facts[tensor].noPadding)
+      function.setArgAttr(number, dialect::kNoPaddingAttr, builder.getUnitAttr());
   }
 
   AffineMap mapOf(MLIRContext *context, const std::vector<notation::Affine> &subscripts) const {
@@ -558,8 +562,8 @@ private:
   const notation::Program &program;
   const Statement &statement;
   const ImportOptions &options;
-  ArrayRef<int64_t> patterns;           ///< of the tensors, before the statement
-  ArrayRef<SmallVector<int64_t>> sizes; ///< of the tensors: equal numbers for equal sizes
+  ArrayRef<int64_t> patterns;  ///< of the tensors, before the statement
+  ArrayRef<TensorFacts> facts; ///< of the tensors
   std::vector<Access> operands;
   SmallVector<unsigned> read;  ///< tensors, one function argument each
   SmallVector<unsigned> loops; ///< linalg dimension -> index variable
@@ -574,8 +578,8 @@ private:
 
 ImportedStatement importStatement(OpBuilder &b, const notation::Program &program, unsigned number,
                                   const ImportOptions &options, ArrayRef<int64_t> patterns,
-                                  ArrayRef<SmallVector<int64_t>> sizes) {
-  StatementImporter importer(program, program.statements[number], options, patterns, sizes);
+                                  ArrayRef<TensorFacts> facts) {
+  StatementImporter importer(program, program.statements[number], options, patterns, facts);
   func::FuncOp function = importer.build(b, number);
   return {function, importer.hasPatternOf()};
 }

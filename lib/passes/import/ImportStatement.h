@@ -11,11 +11,18 @@ struct ImportedStatement {
   std::optional<unsigned> hasPatternOf;
 };
 
+/// What holds of a tensor in the whole program.
+struct TensorFacts {
+  llvm::SmallVector<int64_t> sizes;    ///< by dimension, numbers that are equal for equal sizes
+  llvm::SmallVector<int64_t> disjoint; ///< by dimension, the number of a group that no two members of have
+                                       ///< entries at one coordinate, or -1; empty where nothing is known
+  bool noPadding = false;              ///< every position is an entry
+};
+
 /// Makes `@statement<number>` where the builder stands. `patterns` are those of the tensors before the
-/// statement, as numbers, and `sizes` numbers that are equal for equal sizes. Throws SyntaxError for a sparse
-/// result that would be dense.
+/// statement, as numbers. Throws SyntaxError for a sparse result that would be dense.
 ImportedStatement importStatement(mlir::OpBuilder &b, const notation::Program &program, unsigned number,
                                   const ImportOptions &options, llvm::ArrayRef<int64_t> patterns,
-                                  llvm::ArrayRef<llvm::SmallVector<int64_t>> sizes);
+                                  llvm::ArrayRef<TensorFacts> facts);
 
 } // namespace tulle::passes

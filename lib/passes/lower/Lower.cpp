@@ -343,6 +343,7 @@ func::FuncOp Lowering::createFunction() {
           lowered.setArgAttr(cast<BlockArgument>(field).getArgNumber(), kNameAttr, name);
     }
     addStorage(arg, fields, sizes);
+    storages.back()->noPadding = bool(func.getArgAttr(arg.getArgNumber(), kNoPaddingAttr));
   }
   return lowered;
 }

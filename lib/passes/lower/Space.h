@@ -87,7 +87,7 @@ struct Space {
   Value coordinateBuffer() const { return storage().fields[storage().layout.coordinates[level]->field]; }
   bool full() const { return format && format->full(); }
   bool unique() const { return levelFormat().unique; }
-  bool hasPadding() const { return format->hasPadding(levelFormat()); }
+  bool hasPadding() const { return !storage().noPadding && format->hasPadding(levelFormat()); }
   /// Whether positions outside of all segments may be among those of the level: below such a gap nothing is
   /// stored, either.
   bool hasGaps() const;
@@ -96,7 +96,7 @@ struct Space {
   Value locate(Value coordinate) const { return format->locate({emit, level}, parent, coordinate); }
   /// Whether the slot holds an entry; null where every slot does.
   Value valid(Value position, Value coordinate) const {
-    return format->valid({emit, level}, parent, position, coordinate);
+    return storage().noPadding ? Value() : format->valid({emit, level}, parent, position, coordinate);
   }
   /// The positions of a space, or the coordinates of a full one or of a range: a part of a full level has the
   /// same coordinates below every parent.
