@@ -81,9 +81,12 @@ def Sparsify : FunctionPass<"tulle-sparsify", tulle # arith # scf # tensor # com
   ];
 }
 
-def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith, "Fuse the initialization of a dense result into the loop that updates it", [{
+def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith # scf # memref, "Fuse the initialization of a dense result into the loop that updates it", [{
   `tulle.fill` of a result whose rows the iterations of one loop update, each its own row or block of rows, becomes a loop
   over them at the beginning of the iteration; of a loop over tiles of rows (`split`), at that of the loop inside.
+
+  Where several loops, one after the other, update disjoint rows (`tulle.disjoint`), as those of joined statements may, each starts its
+  own, and the rows that none of them visits are filled before. Of rows of one element, the start value is read instead of the tensor.
 }]>;
 
 def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join the functions of consecutive statements", [{
@@ -150,6 +153,7 @@ def Parallelize : FunctionPass<"tulle-parallelize", tulle # arith # scf # memref
   - A reduction into values: each task makes a partial result, and these are combined.
   - A reduction into a tensor: an inner loop over a dimension of it is partitioned, or the result is privatized, where copies
     are small against the work; else one thread runs the loop.
+  - Loops that store to disjoint rows, of parts of an operand (`tulle.disjoint`), share one `tulle.parallel`: a task has a chunk of each.
   - `tulle.fill` fills the buffer in chunks.
 
   The same goes for minima, products and other operations that may be reassociated; sums of floats only where their flags say so.

@@ -83,7 +83,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format(
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
         "tulle-fuse-loops,"
-        "tulle-contract-tensors,tulle-remove-dead-stores{})",
+        "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init{})",
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
@@ -115,7 +115,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.
-    return "tulle-lower-filled-buffers,convert-scf-to-cf,func.func(convert-complex-to-standard),convert-vector-to-"
+    return "tulle-lower-filled-buffers,convert-scf-to-cf,func.func(convert-complex-to-standard),convert-"
+           "vector-to-"
            "llvm{enable-x86vector="
            "true},finalize-memref-to-llvm{use-generic-functions=true},"
            "convert-to-llvm,reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-launch,tulle-noalias,"

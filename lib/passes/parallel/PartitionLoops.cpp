@@ -6,6 +6,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
 #include "passes/parallel/SetLoops.h"
+#include "passes/program/DisjointLoops.h"
 #include "passes/program/LoopBlocks.h"
 
 using namespace mlir;
@@ -17,6 +18,19 @@ namespace tulle::passes {
 } // namespace tulle::passes
 
 namespace tulle::parallel {
+
+/// Whether all that is stored below a coordinate of the loop is a few slots: no chunk need begin inside.
+static bool hasShortFibers(Operation *loop, const Settings &settings) {
+  auto iterate = dyn_cast<IterateOp>(loop);
+  auto space = iterate ? dyn_cast<SpaceType>(iterate.getSpace().getType()) : SpaceType();
+  if (!space)
+    return false;
+  const auto &levels = space.getEncoding().getValue().levels;
+  if (levels.size() != space.getLevel() + 2)
+    return false;
+  const format::LevelFormat &below = levels.back().format;
+  return below.kind == format::LevelKind::Fixed && below.n > 0 && below.n < settings.costs.workPerChunk;
+}
 
 /// Whether iterations traverse rows that coordinates of an inner loop select: the entries by which the loop
 /// is partitioned do not tell how long these are.
@@ -37,14 +51,21 @@ Value chunksPerTask(Emitter &emit, Value tasks, Value each) {
   return emit.select(emit.is(arith::CmpIPredicate::ule, tasks, one), one, many);
 }
 
+Value chunksFor(Emitter &emit, Value tasks, Value work, const iteration::Costs &costs) {
+  Value each = emit.divide(work, emit.times(tasks, emit.constant(costs.workPerChunk)));
+  each = emit.smaller(each, emit.constant(costs.chunksPerThread));
+  return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
+}
+
 bool partitionIterations(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
   record(loop, Threads::Disjoint);
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
-  Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
-  if (selectsRows(loop))
+  Value tasks = settings.shared ? settings.shared->chunks
+                                : ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false).getResult();
+  if (!settings.shared && selectsRows(loop))
     tasks = chunksPerTask(emit, tasks, emit.constant(settings.costs.unevenChunksPerThread));
   moveIntoRegion(b, loop, tasks, [&](Value task) { restrictTo(b, loop, {task, tasks}); });
   return true;
@@ -450,12 +471,20 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
   void runOnOperation() override {
     SmallVector<Operation *> outermost;
     for (Operation &op : getOperation().getOps())
-      if (isLoop(&op))
+      if (isLoop(&op) && op.getNumResults() > 0)
         outermost.push_back(&op);
     SmallVector<FillOp> fills(getOperation().getOps<FillOp>());
     const Settings settings{deterministic, costModel(getOperation()).costs};
+    llvm::DenseSet<Operation *> done;
+    if (!getOperation().isExternal())
+      for (const program::DisjointLoops &loops : program::disjointLoops(getOperation().front()))
+        if (llvm::all_of(loops, [](Operation *loop) { return maySharePartition(loop); })) {
+          if (failed(partitionSideBySide(loops, settings)))
+            return signalPassFailure();
+          done.insert(loops.begin(), loops.end());
+        }
     for (Operation *loop : outermost)
-      if (failed(partition(loop, settings)))
+      if (!done.contains(loop) && failed(partition(loop, settings)))
         return signalPassFailure();
     for (FillOp fill : fills)
       partitionFill(fill, settings);
@@ -463,8 +492,7 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
 
   LogicalResult partition(Operation *loop, Settings settings) {
     Operation *named = scheduledLoop(loop);
-    const Threads wanted =
-        named ? loopOverSets(named).getDirectives().getParallelize().getValue() : Threads::Auto;
+    const Threads wanted = wantedFor(named);
     if (named && named != loop)
       settings.inner = loopOverSets(named).getIndex();
     if (wanted == Threads::None)
@@ -473,6 +501,9 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
     for (const PartitionStrategy &strategy : strategies) {
       if (named &&
           (strategy.ofInner != (named != loop) || (wanted != Threads::Auto && wanted != strategy.threads)))
+        continue;
+      if (strategy.threads == Threads::Entries && wanted != Threads::Entries &&
+          hasShortFibers(loop, settings))
         continue;
       if (strategy.apply(loop, settings)) // the loop is moved or replaced
         return explainChoice(getOperation(),
@@ -487,6 +518,32 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
     explainChoice(getOperation(),
                   "threads: none; the outermost loop cannot be partitioned, or its iterations "
                   "depend on each other");
+    return success();
+  }
+
+  static Threads wantedFor(Operation *named) {
+    return named ? loopOverSets(named).getDirectives().getParallelize().getValue() : Threads::Auto;
+  }
+
+  /// Whether the schedule leaves it open, or says, that chunks of the loop's iterations are tasks.
+  static bool maySharePartition(Operation *loop) {
+    Operation *named = scheduledLoop(loop);
+    return (!named || named == loop) &&
+           llvm::is_contained({Threads::Auto, Threads::Entries, Threads::Disjoint}, wantedFor(named));
+  }
+
+  LogicalResult partitionSideBySide(ArrayRef<IterateOp> loops, Settings settings) {
+    SharedTasks shared;
+    const bool shares = shareTasks(loops, settings, shared);
+    settings.shared = shares ? &shared : nullptr;
+    for (IterateOp loop : loops)
+      if (failed(partition(loop, settings)))
+        return failure();
+    if (!shares)
+      return success();
+    mergeRegions(loops);
+    explainChoice(getOperation(), "threads: loops over parts with disjoint coordinates run side by side, a "
+                                  "chunk of each in a task");
     return success();
   }
 

@@ -21,10 +21,16 @@ using program::identity;
 using program::initsOf;
 using program::isLoop;
 
+/// Of loops that run side by side: they have the same chunks, whose number follows from all of their work.
+struct SharedTasks {
+  Value work, tasks, chunks;
+};
+
 struct Settings {
   bool deterministic = false;
   iteration::Costs costs = {};
-  mlir::StringAttr inner = {}; ///< of the inner loop that the schedule names; null: any
+  mlir::StringAttr inner = {};         ///< of the inner loop that the schedule names; null: any
+  const SharedTasks *shared = nullptr; ///< of a loop that runs side by side with others
 };
 
 dialect::LoopKind kindOf(Operation *loop);
@@ -87,6 +93,13 @@ bool partitionInnerLoop(Operation *loop, const Settings &settings);
 /// Iterations reduce into a dense tensor: each task has a private copy.
 bool privatize(Operation *loop, const Settings &settings);
 
+//===--- Side by side ---===//
+
+/// The tasks that loops with disjoint stores (`program::disjointLoops`) share; false where they cannot.
+bool shareTasks(llvm::ArrayRef<dialect::IterateOp> loops, const Settings &settings, SharedTasks &shared);
+/// Makes one region of those that the loops are in, each partitioned into the same chunks.
+void mergeRegions(llvm::ArrayRef<dialect::IterateOp> loops);
+
 /// A start value for all of a tensor: each task fills a chunk of the buffer.
 void partitionFill(dialect::FillOp fill, const Settings &settings);
 
@@ -122,6 +135,8 @@ struct Emitter : levels::IndicesAt {
 
 /// So many chunks per task; one where there is one task.
 Value chunksPerTask(Emitter &emit, Value tasks, Value each);
+/// Several chunks per thread balance the load, as far as each is profitable (experiment 021).
+Value chunksFor(Emitter &emit, Value tasks, Value work, const iteration::Costs &costs);
 
 //===--- Reductions ---===//
 

@@ -151,13 +151,6 @@ std::optional<Plan> planOf(IterateOp loop) {
   return changeAll(loop, below) ? std::optional(Plan{Join::Disjoint, below}) : std::nullopt;
 }
 
-/// Several chunks per thread balance the load, as far as each is profitable (experiment 021).
-Value chunksOf(Emitter &emit, Value tasks, Value work, const iteration::Costs &costs) {
-  Value each = emit.divide(work, emit.times(tasks, emit.constant(costs.workPerChunk)));
-  each = emit.smaller(each, emit.constant(costs.chunksPerThread));
-  return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
-}
-
 bool hasOrder(IterateOp loop) {
   auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
   if (!type)
@@ -190,9 +183,10 @@ public:
   FiberSplitter(OpBuilder &b, IterateOp loop, Plan plan, const Settings &settings)
       : Emitter(b, loop.getLoc()), loop(loop), plan(std::move(plan)), settings(settings),
         space(loop.getSpace()), estimate(loop.getWorkEstimate()), reduces(carriesValuesOnly(loop)) {
-    Value all = work(b, loop);
-    Value tasks = ThreadsOp::create(b, loc, all, settings.deterministic);
-    chunks = reduces ? tasks : chunksOf(*this, tasks, all, settings.costs);
+    const SharedTasks *shared = settings.shared;
+    Value all = shared ? shared->work : work(b, loop);
+    Value tasks = shared ? shared->tasks : ThreadsOp::create(b, loc, all, settings.deterministic).getResult();
+    chunks = shared ? shared->chunks : reduces ? tasks : chunksFor(*this, tasks, all, settings.costs);
     slots = times(chunks, constant(2));
     Value total = WorkOp::create(b, loc, space, estimate);
     least = divide(total, times(tasks, constant(settings.costs.chunksPerThread)));

@@ -1,9 +1,3 @@
-// tulle-fuse-init: rows of a dense result get their start value in the iteration of the loop that updates
-// them.
-//
-// A row is then written while it is in the cache, by the thread that works on it, and code that keeps the row
-// in registers need not write it before at all.
-//
 // tulle-index-operands: co-iterations that meet the same rows in every iteration of a loop read their
 // positions from a table.
 //
@@ -14,212 +8,18 @@
 //                                                         if %found …
 #include "dialect/Costs.h"
 #include "iteration/Plan.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 using namespace mlir;
 using namespace tulle::dialect;
-#define GEN_PASS_DEF_FUSEINIT
 #define GEN_PASS_DEF_INDEXOPERANDS
 #include "passes/Passes.h.inc"
 
 namespace {
 
 using levels::Values;
-
-//===--- Initialization ---===//
-
-bool isDense(RankedTensorType type) {
-  return llvm::all_of(getEncoding(type).getValue().levels, [](const format::Level &level) {
-    return level.format.kind == format::LevelKind::Dense;
-  });
-}
-
-/// Whether the coordinates of the tensor's first level are those of a dimension.
-bool isFirstLevelDimension(RankedTensorType type) {
-  const format::Level &first = getEncoding(type).getValue().levels.front();
-  return first.expr && first.expr->kind == format::ExprKind::Dim;
-}
-
-/// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
-/// level: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same
-/// for all tensors that a statement's index runs over.
-int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
-  auto range = loop.getSpace().getDefiningOp<RangeOp>();
-  if (!range || !isConstantIntValue(range.getLo(), 0) || !isFirstLevelDimension(type))
-    return 0;
-  if (range.getHi().getDefiningOp<tensor::DimOp>())
-    return 1;
-  auto divide = range.getHi().getDefiningOp<arith::DivUIOp>();
-  auto add = divide ? divide.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
-  std::optional<int64_t> rows = divide ? getConstantIntValue(divide.getRhs()) : std::nullopt;
-  bool rounded = add && rows && *rows > 0 && add.getLhs().getDefiningOp<tensor::DimOp>() &&
-                 getConstantIntValue(add.getRhs()) == *rows - 1;
-  return rounded ? *rows : 0;
-}
-
-bool isEqual(Value x, Value y) {
-  const std::optional<int64_t> constant = getConstantIntValue(x);
-  return x == y || (constant && constant == getConstantIntValue(y));
-}
-
-/// The operands of a commutative operation, that which equals `first` in front; nothing where there is none.
-template <typename Op> std::optional<std::pair<Value, Value>> operandsWith(Value value, Value first) {
-  auto op = value.getDefiningOp<Op>();
-  if (op && isEqual(op.getLhs(), first))
-    return std::pair(op.getLhs(), op.getRhs());
-  if (op && isEqual(op.getRhs(), first))
-    return std::pair(op.getRhs(), op.getLhs());
-  return std::nullopt;
-}
-
-/// The loop in each iteration of `tiles` over c coordinates of a dimension, fewer in the last one, if that is
-/// what the tile does with `carried`: `t * c to min(n, t * c + c)`, of a loop over `0 to ceil(n / c)`.
-IterateOp loopOverTile(IterateOp tiles, BlockArgument carried) {
-  auto all = tiles.getSpace().getDefiningOp<RangeOp>();
-  auto count = all ? all.getHi().getDefiningOp<arith::CeilDivUIOp>() : arith::CeilDivUIOp();
-  auto inner = carried.hasOneUse() ? dyn_cast<IterateOp>(*carried.user_begin()) : IterateOp();
-  auto tile = inner ? inner.getSpace().getDefiningOp<RangeOp>() : RangeOp();
-  if (!count || !tile || !isConstantIntValue(all.getLo(), 0) ||
-      !count.getLhs().getDefiningOp<tensor::DimOp>())
-    return {};
-  auto begin = operandsWith<arith::MulIOp>(tile.getLo(), tiles.getBody().getArgument(0));
-  auto end = operandsWith<arith::MinUIOp>(tile.getHi(), count.getLhs());
-  if (!begin || !end || !isEqual(begin->second, count.getRhs()))
-    return {};
-  auto next = operandsWith<arith::AddIOp>(end->second, tile.getLo());
-  return next && isEqual(next->second, count.getRhs()) ? inner : IterateOp();
-}
-
-/// Whether `x` is a coordinate of a loop that ends before `bound`.
-bool isBelow(Value x, int64_t bound) {
-  auto argument = dyn_cast<BlockArgument>(x);
-  auto loop = argument ? dyn_cast<IterateOp>(argument.getOwner()->getParentOp()) : IterateOp();
-  auto range = loop && argument.getArgNumber() == 0 ? loop.getSpace().getDefiningOp<RangeOp>() : RangeOp();
-  if (!range)
-    return false;
-  Value end = range.getHi();
-  if (auto least = end.getDefiningOp<arith::MinUIOp>())
-    end = getConstantIntValue(least.getLhs()) ? least.getLhs() : least.getRhs();
-  std::optional<int64_t> most = getConstantIntValue(end);
-  return most && *most <= bound;
-}
-
-/// Whether `row` is one of those of the loop's iteration: the coordinate, or `coordinate * rows + offset`.
-bool isOfIteration(Value row, IterateOp loop, int64_t rows) {
-  Value at = loop.getBody().getArgument(0);
-  if (rows == 1)
-    return row == at;
-  auto add = row.getDefiningOp<arith::AddIOp>();
-  auto multiply = add ? add.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  return multiply && multiply.getLhs() == at && getConstantIntValue(multiply.getRhs()) == rows &&
-         isBelow(add.getRhs(), rows);
-}
-
-/// Whether what `outer` does with the tensor is done in the loop inside.
-bool isTouchedOnlyIn(IterateOp inner, IterateOp outer, Value tensor) {
-  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
-    return !outer->isProperAncestor(user) || inner->isProperAncestor(user) ||
-           isa<tensor::DimOp, LevelSizeOp>(user);
-  });
-}
-
-/// Whether every iteration touches no row of the tensor but its own. Where none touches any, nothing says
-/// that the iterations are the rows.
-bool staysInRows(IterateOp loop, Value tensor, int64_t rows) {
-  bool touches = false;
-  for (Operation *user : tensor.getUsers()) {
-    if (!loop->isProperAncestor(user) || isa<tensor::DimOp, LevelSizeOp>(user))
-      continue;
-    auto locate = dyn_cast<LocateOp>(user);
-    if (!locate || (locate.getLevel() == 0 && !isOfIteration(locate.getCoordinate(), loop, rows)))
-      return false;
-    touches = true;
-  }
-  return touches;
-}
-
-/// Stores of a start value; each returns the tensor after that.
-class RowInit : levels::Indices {
-public:
-  RowInit(FillOp fill, OpBuilder b)
-      : Indices(b, fill.getLoc()), fill(fill), tensor(fill.getTensor()),
-        encoding(getEncoding(fill.getTensor().getType())) {}
-
-  /// Sets the rows of an iteration, of which the last has those that are left.
-  Value setRows(Value iteration, int64_t rows, Value carried) {
-    if (rows == 1)
-      return setBelow(locate(0, Value(), iteration), 1, carried);
-    Value each = constant(rows), first = times(iteration, each);
-    Value left = sub(LevelSizeOp::create(b, loc, tensor, 0), first);
-    return setAlong(Value(), 0, first, arith::MinUIOp::create(b, loc, left, each), carried);
-  }
-
-private:
-  Value locate(unsigned level, Value parent, Value coordinate) {
-    auto type = IteratorType::get(b.getContext(), encoding, level);
-    return LocateOp::create(b, loc, type, tensor, level, parent, coordinate);
-  }
-
-  /// Sets the elements at the coordinates `first` to `first + count` of a level below `parent`.
-  Value setAlong(Value parent, unsigned level, Value first, Value count, Value carried) {
-    return storeApart(b, loc, count, carried, [&](Value at, Value inside) {
-      return setBelow(locate(level, parent, first ? add(first, at) : at), level + 1, inside);
-    });
-  }
-
-  /// Sets the elements below `parent`.
-  Value setBelow(Value parent, unsigned level, Value carried) {
-    if (level == encoding.getValue().levels.size())
-      return StoreOp::create(b, loc, carried.getType(), fill.getValue(), carried, parent);
-    return setAlong(parent, level, Value(), LevelSizeOp::create(b, loc, tensor, level), carried);
-  }
-
-  FillOp fill;
-  Value tensor;
-  EncodingAttr encoding;
-};
-
-void fuse(FillOp fill) {
-  auto type = cast<RankedTensorType>(fill.getTensor().getType());
-  if (!fill->hasOneUse() || type.getRank() == 0 || !isDense(type))
-    return;
-  OpOperand &use = *fill->use_begin();
-  auto loop = dyn_cast<IterateOp>(use.getOwner());
-  if (!loop || loop.getKind() != LoopKind::Parallel)
-    return;
-  // The coordinate has the number of the space.
-  BlockArgument carried = loop.getBody().getArgument(use.getOperandNumber());
-  int64_t rows = rowsPerIteration(loop, type);
-  if (IterateOp tile = loopOverTile(loop, carried); tile && tile.getKind() == LoopKind::Parallel &&
-                                                    isFirstLevelDimension(type) &&
-                                                    isTouchedOnlyIn(tile, loop, fill.getTensor())) {
-    carried = tile.getBody().getArgument(carried.use_begin()->getOperandNumber());
-    loop = tile;
-    rows = 1;
-  }
-  // A row of one element is kept in a register and written once as it is.
-  const bool single = rows == 1 && type.getRank() == 1;
-  if (rows == 0 || single || !staysInRows(loop, fill.getTensor(), rows))
-    return;
-  Block &body = loop.getBody().front();
-  Value filled = RowInit(fill, OpBuilder::atBlockBegin(&body)).setRows(body.getArgument(0), rows, carried);
-  carried.replaceUsesWithIf(filled,
-                            [&](OpOperand &other) { return other.getOwner() != filled.getDefiningOp(); });
-  use.set(fill.getTensor());
-  fill.erase();
-}
-
-struct FuseInit : impl::FuseInitBase<FuseInit> {
-  void runOnOperation() override {
-    for (FillOp fill : llvm::to_vector(getOperation().getOps<FillOp>()))
-      fuse(fill);
-  }
-};
-
-//===--- Position tables ---===//
 
 bool isLoop(Operation *op) { return isa<IterateOp, CoiterateOp, scf::ForOp, scf::WhileOp>(op); }
 

@@ -1,0 +1,160 @@
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-fuse-init))' | FileCheck %s
+
+#dense = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
+#columns = #tulle.encoding<{ map = (i, j) -> (j : dense, i : dense) }>
+
+// Each iteration updates its own row: it starts with the loop that sets the row.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[C:[a-z0-9]*]]: tensor<?x?xf64
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[C]])
+// CHECK: %[[ROW:.*]] = tulle.locate %[[C]] level(0) at %[[I]]
+// CHECK: %[[N:.*]] = tulle.level_size %[[C]] level(1)
+// CHECK: %[[ALL:.*]] = tulle.range %{{.*}} to %[[N]]
+// CHECK: %[[SET:.*]] = tulle.iterate %[[K:[^ ]*]] in %[[ALL]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
+// CHECK: %[[AT:.*]] = tulle.locate %[[C]] level(1) under %[[ROW]] : {{.*}} at %[[K]]
+// CHECK: tulle.store %{{.*}}, %[[CARRIED]][%[[AT]]
+// CHECK: tulle.load %[[SET]]
+// CHECK: tulle.store %{{.*}}, %[[SET]]
+func.func @rows(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %rows = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+    %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+    %old = tulle.load %acc[%at : !tulle.iterator<#dense, 1>] : tensor<?x?xf64, #dense> -> f64
+    %new = arith.addf %old, %old : f64
+    %next = tulle.store %new, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+    tulle.yield %next : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}
+
+// Iterations that update an element in every column, and iterations that do not visit every row, keep the fill.
+// CHECK-LABEL: func.func @columns
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @columns(%a: tensor<?xf64>, %c: tensor<?x?xf64, #columns>) -> tensor<?x?xf64, #columns> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #columns>
+  %rows = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #columns>) loop = <parallel> {
+    %column = tulle.locate %c level(0) at %c0 : tensor<?x?xf64, #columns> -> !tulle.iterator<#columns, 0>
+    %at = tulle.locate %c level(1) under %column : !tulle.iterator<#columns, 0> at %i : tensor<?x?xf64, #columns> -> !tulle.iterator<#columns, 1>
+    %next = tulle.store %zero, %acc[%at : !tulle.iterator<#columns, 1>] : f64, tensor<?x?xf64, #columns>
+    tulle.yield %next : tensor<?x?xf64, #columns>
+  }
+  return %r : tensor<?x?xf64, #columns>
+}
+
+// CHECK-LABEL: func.func @some_rows
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @some_rows(%n: index, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %rows = tulle.range %c0 to %n
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+    %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+    %next = tulle.store %zero, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+    tulle.yield %next : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}
+
+#vector = #tulle.encoding<{ map = (i) -> (i : dense) }>
+
+// Each iteration updates four rows, the last one those that are left: it starts with the loop that sets them.
+// CHECK-LABEL: func.func @blocks
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?xf64>, %[[Y:[a-z0-9]*]]: tensor<?xf64
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[Y]])
+// CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %[[FOUR:.*]] : index
+// CHECK: %[[N:.*]] = tulle.level_size %[[Y]] level(0)
+// CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[FIRST]]
+// CHECK: %[[COUNT:.*]] = arith.minui %[[LEFT]], %[[FOUR]]
+// CHECK: %[[ROWS:.*]] = tulle.range %{{.*}} to %[[COUNT]]
+// CHECK: %[[SET:.*]] = tulle.iterate %[[R:[^ ]*]] in %[[ROWS]] : !tulle.range iter_args(%[[CARRIED:.*]] = %[[ACC]])
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[R]]
+// CHECK: %[[AT:.*]] = tulle.locate %[[Y]] level(0) at %[[ROW]]
+// CHECK: tulle.store %{{.*}}, %[[CARRIED]][%[[AT]]
+// CHECK: tulle.iterate %{{.*}} iter_args(%{{.*}} = %[[SET]])
+func.func @blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64, #vector> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
+  %more = arith.addi %m, %c3 : index
+  %iterations = arith.divui %more, %c4 : index
+  %blocks = tulle.range %c0 to %iterations
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
+    %first = arith.muli %i, %c4 : index
+    %left = arith.subi %m, %first : index
+    %count = arith.minui %left, %c4 : index
+    %rows = tulle.range %c0 to %count
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) loop = <parallel> {
+      %row = arith.addi %first, %o : index
+      %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
+      %old = tulle.load %inside[%at : !tulle.iterator<#vector, 0>] : tensor<?xf64, #vector> -> f64
+      %new = arith.addf %old, %old : f64
+      %next = tulle.store %new, %inside[%at : !tulle.iterator<#vector, 0>] : f64, tensor<?xf64, #vector>
+      tulle.yield %next : tensor<?xf64, #vector>
+    }
+    tulle.yield %done : tensor<?xf64, #vector>
+  }
+  return %r : tensor<?xf64, #vector>
+}
+
+// Rounds of blocks of three that update four rows write each other's: the fill stays before them.
+// CHECK-LABEL: func.func @overlapping_blocks
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @overlapping_blocks(%a: tensor<?xf64>, %y: tensor<?xf64, #vector>) -> tensor<?xf64, #vector> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %y : f64, tensor<?xf64, #vector>
+  %more = arith.addi %m, %c2 : index
+  %iterations = arith.divui %more, %c3 : index
+  %blocks = tulle.range %c0 to %iterations
+  %r = tulle.iterate %i in %blocks : !tulle.range iter_args(%acc = %filled) -> (tensor<?xf64, #vector>) loop = <parallel> {
+    %first = arith.muli %i, %c3 : index
+    %rows = tulle.range %c0 to %c4
+    %done = tulle.iterate %o in %rows : !tulle.range iter_args(%inside = %acc) -> (tensor<?xf64, #vector>) loop = <parallel> {
+      %row = arith.addi %first, %o : index
+      %at = tulle.locate %y level(0) at %row : tensor<?xf64, #vector> -> !tulle.iterator<#vector, 0>
+      %next = tulle.store %zero, %inside[%at : !tulle.iterator<#vector, 0>] : f64, tensor<?xf64, #vector>
+      tulle.yield %next : tensor<?xf64, #vector>
+    }
+    tulle.yield %done : tensor<?xf64, #vector>
+  }
+  return %r : tensor<?xf64, #vector>
+}
+
+// Nothing says that the iterations of a loop that touches no row are the rows.
+// CHECK-LABEL: func.func @untouched
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @untouched(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %others = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %others : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    tulle.yield %acc : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}
