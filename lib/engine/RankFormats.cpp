@@ -144,7 +144,7 @@ private:
   void decompositions() {
     double slots = 0, bucketRows = 0;
     for (size_t b = 0; b + 1 < m.bucketRows.size(); ++b) {
-      slots += double(m.bucketRows[b] << b);
+      slots += double(m.bucketEntries[b]);
       bucketRows += double(m.bucketRows[b]);
     }
     const double longEntries = double(m.bucketEntries.back()), longRows = double(m.bucketRows.back());

@@ -183,33 +183,43 @@ private:
 
   //===--- hyb(c, k) ---===//
 
-  /// Columns in c ranges; in each of these, rows of at most 1, 2, 4, … 2^k entries in buckets, whose rows are
-  /// padded to the same length, and longer rows. Source: Ye et al., "SparseTIR: Composable Abstractions for
-  /// Sparse Compilation in Deep Learning", 2023.
+  /// Columns in c ranges; in each of these, rows of 1, 2, … 8 entries in buckets, whose loops have constant
+  /// lengths, then rows of at most 16, 32, … 2^k in buckets that are padded to the same length, and longer
+  /// rows. Source: Ye et al., "SparseTIR: Composable Abstractions for Sparse Compilation in Deep Learning",
+  /// 2023, which pads short rows, too.
   std::vector<Part> hyb() {
     const size_t begin = cursor.take().range.begin;
     cursor.expect("(", "after hyb");
     const int64_t ranges = positive("the number of ranges of columns", 1);
     cursor.expect(",", "after the number of ranges of columns, and the logarithm of the longest bucket");
-    const int64_t buckets = cursor.expectInteger("the logarithm of the longest bucket") + 1;
+    const int64_t longest = cursor.expectInteger("the logarithm of the longest bucket");
     cursor.expect(")", "after hyb(c, k");
     const support::SourceRange range = cursor.since(begin);
     if (order != 2)
       cursor.fail(range, fmt::format("hyb is for matrices, and '{}' has {} dimensions", decl.name, order));
-    constexpr int64_t most = 10;
-    if (buckets > most || ranges > int64_t(mostParts) || ranges * (buckets + 1) > int64_t(mostParts))
-      cursor.fail(range,
-                  fmt::format("hyb(c, k) with k below {} and c * (k + 2), its number of parts, up to {}",
-                              most, mostParts));
+    constexpr int64_t most = 9, exact = 3; // the logarithm of 8
+    const int64_t lengths =
+        longest > most ? 0 : (int64_t(1) << std::min(longest, exact)) + std::max<int64_t>(longest - exact, 0);
+    if (longest > most || ranges > int64_t(mostParts) || ranges * (lengths + 1) > int64_t(mostParts))
+      cursor.fail(range, fmt::format("hyb(c, k) with k below {} and at most {} parts: c times one for each "
+                                     "length up to 8, for each power of two up to 2^k, and for longer rows",
+                                     most + 1, mostParts));
     const int64_t columns = std::max<int64_t>(1, (decl.dims[1] + ranges - 1) / ranges);
     std::string list;
     for (int64_t r = 0; r < ranges; ++r) {
       const std::string of = ranges > 1 ? fmt::format("j / {} = {} and ", columns, r) : "";
       const std::string counted = ranges > 1 && columns > 1 ? fmt::format("j within {}", columns) : "j";
-      for (int64_t b = 0; b < buckets; ++b)
-        list += fmt::format("(i, j) -> (i : compressed, j : fixed[{0}](padded)) @ {1}count({2}) <= {0}, ",
-                            int64_t(1) << b, of, counted);
-      list += r + 1 < ranges ? fmt::format("DCSR @ j / {} = {}, ", columns, r) : "DCSR @ rest";
+      auto bucket = [&](int64_t length, std::string_view comparison) {
+        list += fmt::format("(i, j) -> (i : compressed, j : fixed[{0}](padded)) @ {1}count({2}) {3} {0}, ",
+                            length, of, counted, comparison);
+      };
+      for (int64_t length = 1; length <= int64_t(1) << std::min(longest, exact); ++length)
+        bucket(length, "=");
+      for (int64_t b = exact + 1; b <= longest; ++b)
+        bucket(int64_t(1) << b, "<=");
+      // The last range says so, too: its rows are then known to be in one of its parts.
+      list += ranges > 1 ? fmt::format("DCSR @ j / {} = {}{}", columns, r, r + 1 < ranges ? ", " : "")
+                         : "DCSR @ rest";
     }
     std::vector<Part> parts = parseParts("[" + list + "]", decl, "hyb");
     for (Part &part : parts)

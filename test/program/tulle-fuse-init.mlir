@@ -33,6 +33,67 @@ func.func @rows(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf6
   return %r : tensor<?x?xf64, #dense>
 }
 
+// Of tiles of rows, the loop inside sets each row; tiles that overlap keep the fill.
+// CHECK-LABEL: func.func @tiles
+// CHECK-SAME: %[[C:[a-z0-9]*]]: tensor<?x?xf64
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%[[OUTER:.*]] = %[[C]])
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[OUTER]])
+// CHECK: tulle.locate %[[C]] level(0) at %[[I]]
+// CHECK: %[[SET:.*]] = tulle.iterate %{{.*}} iter_args(%{{.*}} = %[[ACC]])
+// CHECK: tulle.store %{{.*}}, %[[SET]]
+func.func @tiles(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %count = arith.ceildivui %m, %c8 : index
+  %tiles = tulle.range %c0 to %count
+  %r = tulle.iterate %t in %tiles : !tulle.range iter_args(%outer = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %first = arith.muli %t, %c8 : index
+    %next = arith.addi %first, %c8 : index
+    %end = arith.minui %m, %next : index
+    %rows = tulle.range %first to %end
+    %s = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %outer) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+      %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+      %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+      %new = tulle.store %zero, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+      tulle.yield %new : tensor<?x?xf64, #dense>
+    }
+    tulle.yield %s : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}
+
+// CHECK-LABEL: func.func @overlapping_tiles
+// CHECK: tulle.fill
+// CHECK-NOT: tulle.level_size
+func.func @overlapping_tiles(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %count = arith.ceildivui %m, %c8 : index
+  %tiles = tulle.range %c0 to %count
+  %r = tulle.iterate %t in %tiles : !tulle.range iter_args(%outer = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %first = arith.muli %t, %c8 : index
+    %next = arith.addi %first, %c9 : index
+    %end = arith.minui %m, %next : index
+    %rows = tulle.range %first to %end
+    %s = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %outer) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+      %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+      %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+      %new = tulle.store %zero, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+      tulle.yield %new : tensor<?x?xf64, #dense>
+    }
+    tulle.yield %s : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}
+
 // Iterations that update an element in every column, and iterations that do not visit every row, keep the fill.
 // CHECK-LABEL: func.func @columns
 // CHECK: tulle.fill

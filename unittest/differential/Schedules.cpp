@@ -62,12 +62,31 @@ std::string randomCondition(const notation::TensorDecl &tensor, Random &random) 
   }
 }
 
+/// Rows, or columns, by how many entries they have: parts that have none of them in common.
+std::string randomBuckets(Random &random) {
+  const bool rows = random.chance(0.7);
+  const char *along = rows ? "i" : "j", *counted = rows ? "j" : "i";
+  const std::string list = fmt::format("(i, j) -> ({} : compressed, {} : compressed)", along, counted);
+  std::string parts;
+  int64_t length = random.below(2);
+  for (int64_t n = 1 + random.below(3); n > 0; --n) {
+    length += 1 + random.below(2);
+    const std::string slots =
+        fmt::format("(i, j) -> ({} : compressed, {} : fixed[{}](padded))", along, counted, length);
+    parts += fmt::format("{} @ count({}) {} {}, ", random.chance(0.7) ? slots : list, counted,
+                         random.chance(0.6) ? "=" : "<=", length);
+  }
+  return parts + list + " @ rest";
+}
+
 std::string decompositionOf(const notation::TensorDecl &tensor, Random &random) {
   const unsigned order = unsigned(tensor.dims.size());
   if (order == 0 || format::storesPadding(tensor.encoding))
     return "";
   if (order == 2 && random.chance(0.2))
     return fmt::format("decompose({}, hyb({}, {}))", tensor.name, 1 + random.below(2), random.below(3));
+  if (order == 2 && random.chance(0.3))
+    return fmt::format("decompose({}, [{}])", tensor.name, randomBuckets(random));
   std::string parts;
   for (int64_t n = random.below(3); n > 0; --n)
     parts += fmt::format("{} @ {}{}, ", randomTarget(order, random), randomCondition(tensor, random),
