@@ -54,6 +54,15 @@ static void lendOuterLevels(Case &c, Random &own, const std::string &name, const
   }
 }
 
+/// The results that would be dense.
+static std::set<std::string> denseResults(const Case &c) {
+  std::set<std::string> found;
+  for (const auto &[name, result] : c.results)
+    if (formatOfPattern(c, name) == "dense")
+      found.insert(name);
+  return found;
+}
+
 void lendToResults(Case &c) {
   Random own(c.seed * 16 + 0x11cf);
   for (const auto &[pattern, given] : c.inputs)
@@ -64,8 +73,13 @@ void lendToResults(Case &c) {
           continue;
         if (outer)
           lendOuterLevels(c, own, name, pattern);
-        else
-          c.likes.emplace(name, pattern);
+        else {
+          const std::set<std::string> before = denseResults(c);
+          const bool isNew = c.likes.emplace(name, pattern).second;
+          // Where a result is not stored, another one that a mask restricts to that may be stored everywhere.
+          if (isNew && denseResults(c) != before)
+            c.likes.erase(name);
+        }
       }
 }
 

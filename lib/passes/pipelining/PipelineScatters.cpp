@@ -35,7 +35,7 @@ struct Accesses {
 /// (whose arguments do not overlap). Null otherwise.
 Value ownBuffer(Value view) {
   Value buffer = memref::skipViewLikeOps(cast<MemrefValue>(view));
-  if (isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(buffer.getDefiningOp()))
+  if (isa_and_nonnull<memref::AllocOp, memref::AllocaOp, dialect::FilledBufferOp>(buffer.getDefiningOp()))
     return buffer;
   auto argument = dyn_cast<BlockArgument>(buffer);
   bool ofFunction = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
