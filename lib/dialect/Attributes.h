@@ -13,7 +13,7 @@ inline constexpr llvm::StringLiteral kNameAttr = "tulle.name";
 /// How many entries the tensor stores, where the caller knows (i64).
 inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
 /// How many entries a segment of its last level has in the mean, where the caller knows, rounded down to a
-/// power of four (i64): code for some tensors serves for those of about the same shape.
+/// power of two (i64): code for some tensors serves for those of about the same shape.
 inline constexpr llvm::StringLiteral kSegmentAttr = "tulle.segment_length";
 /// A number; arguments of one type with the same number store the same coordinates at the same positions,
 /// because one was made with the other's pattern.

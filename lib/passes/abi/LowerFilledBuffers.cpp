@@ -15,11 +15,26 @@ namespace {
 
 struct LowerFilledBuffers : impl::LowerFilledBuffersBase<LowerFilledBuffers> {
   void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      auto filled = dyn_cast<dialect::FilledBufferOp>(op);
+      if (!filled || isWhole(filled.getValue().getType()))
+        return WalkResult::advance();
+      filled.emitOpError("expected elements of 1, 2, 4 or 8 bytes, got ") << filled.getValue().getType();
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
     getOperation()->walk([&](dialect::FilledBufferOp op) { lower(op); });
     getOperation()->walk([&](dialect::ReturnFilledBufferOp op) { lower(op); });
   }
 
 private:
+  /// Whether the engine can keep memory of such elements.
+  static bool isWhole(Type type) {
+    const unsigned width = type.getIntOrFloatBitWidth();
+    return width == 8 || width == 16 || width == 32 || width == 64;
+  }
+
   /// The bytes of an element, and its bits.
   static std::pair<Value, Value> element(ImplicitLocOpBuilder &b, Value value) {
     const unsigned width = value.getType().getIntOrFloatBitWidth();
