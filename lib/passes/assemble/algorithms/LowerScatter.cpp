@@ -262,14 +262,22 @@ void Scatter::atIterations(Operation *loop, llvm::function_ref<void(Value)> star
 }
 
 /// Whether chunks of the stream may be queried, and stored, at the same time: each entry has a position of
-/// its own that its coordinates give, and what is counted together comes in one chunk.
+/// its own that its coordinates give, or entries at the same coordinates come in one chunk, as those do that
+/// are counted together.
 bool Scatter::canRunInParallel() const {
-  if (!stream.bound || !order.unique || ranks.any() || !canPartition(*stream.loops))
+  if (ranks.any() || !canPartition(*stream.loops))
+    return false;
+  const std::optional<unsigned> apart = dimensionOfChunks(*stream.loops);
+  if (!order.unique && !(apart && computesPositions()))
     return false;
   const bool ascends = !order.keys.empty() && order.keys[0]->kind == ExprKind::Dim;
+  bool parentsApart = false; // no two chunks have entries below the same parent
   return llvm::all_of(llvm::seq(target.levels()), [&](unsigned l) {
     const Expr &e = order.levels[l];
     const LevelKind kind = target.format(l).kind;
+    if (kind == LevelKind::Ragged && parentsApart)
+      return true;
+    parentsApart |= apart && e->kind == ExprKind::Dim && unsigned(e->value) == *apart;
     if (kind != LevelKind::Dense && kind != LevelKind::Squeezed && kind != LevelKind::Singleton &&
         kind != LevelKind::Offset)
       return false;
@@ -279,6 +287,15 @@ bool Scatter::canRunInParallel() const {
     return !format::contains(e, ExprKind::Counter) ||
            (ascends && countedDimension(e, format(l)) == order.keys[0]->value);
   });
+}
+
+/// Without a bound, iterations differ in work: several chunks for each thread.
+Value Scatter::threads() const {
+  if (stream.bound)
+    return make<ThreadsOp>(target, stream.bound, /*fixed=*/false);
+  parallel::Emitter emit(b, target.loc);
+  Value tasks = make<ThreadsOp>(target, parallel::work(b, outermostLoop(*stream.loops)), /*fixed=*/false);
+  return parallel::chunksPerTask(emit, tasks, emit.constant(target.costs.unevenChunksPerThread));
 }
 
 /// Runs the body for each chunk of the stream, which has counters of its own.

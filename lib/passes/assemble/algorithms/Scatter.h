@@ -32,7 +32,7 @@ public:
     for (auto [l, build] : llvm::enumerate(builds))
       build.level = unsigned(l);
     if (parallel && canRunInParallel())
-      chunks = make<dialect::ThreadsOp>(target, stream.bound, /*fixed=*/false);
+      chunks = threads();
   }
 
   /// Makes the target's buffers.
@@ -72,6 +72,7 @@ private:
     });
   }
   bool canRunInParallel() const;
+  mlir::Value threads() const;
   void forEachChunk(llvm::function_ref<void(const parallel::Chunk *)> body);
   void atIterations(mlir::Operation *loop, llvm::function_ref<void(mlir::Value)> start,
                     llvm::function_ref<void(mlir::Value)> end);

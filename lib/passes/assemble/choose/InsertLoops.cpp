@@ -78,6 +78,17 @@ std::optional<int64_t> alignmentOf(Region &loops, const format::Encoding &target
   return all ? std::optional(alignment) : std::nullopt;
 }
 
+/// The dimension whose coordinate in all inserts is that of the loop's iteration; null without one.
+static std::optional<unsigned> dimensionOf(IterateOp loop, Region &loops) {
+  SmallVector<InsertOp> inserts = insertsOf(loops);
+  for (unsigned d = 0; !inserts.empty() && d < inserts[0].getCoordinates().size(); ++d)
+    if (llvm::all_of(inserts, [&](InsertOp insert) {
+          return insert.getCoordinates()[d] == loop.getBody().getArgument(0);
+        }))
+      return d;
+  return std::nullopt;
+}
+
 std::optional<unsigned> iterationDimension(Region &loops) {
   auto loop = dyn_cast_or_null<IterateOp>(outermostLoop(loops));
   auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
@@ -89,13 +100,17 @@ std::optional<unsigned> iterationDimension(Region &loops) {
       levels[0].expr->kind != ExprKind::Dim ||
       (levels.size() > 1 && levels[1].format.kind == LevelKind::Offset))
     return std::nullopt;
-  SmallVector<InsertOp> inserts = insertsOf(loops);
-  for (unsigned d = 0; !inserts.empty() && d < inserts[0].getCoordinates().size(); ++d)
-    if (llvm::all_of(inserts, [&](InsertOp insert) {
-          return insert.getCoordinates()[d] == loop.getBody().getArgument(0);
-        }))
-      return d;
-  return std::nullopt;
+  return dimensionOf(loop, loops);
+}
+
+std::optional<unsigned> dimensionOfChunks(Region &loops) {
+  if (!canPartition(loops))
+    return std::nullopt;
+  auto loop = cast<IterateOp>(outermostLoop(loops));
+  if (auto space = loop.getSpace().getDefiningOp<SpaceOp>())
+    if (loop.getEach() || space.getLevel() != 0 || !encodingOf(space).levels[0].format.unique)
+      return std::nullopt;
+  return dimensionOf(loop, loops);
 }
 
 void hoistBounds(AssembleOp op) {

@@ -19,6 +19,9 @@ bool canPartition(mlir::Region &loops);
 std::optional<int64_t> alignmentOf(mlir::Region &loops, const format::Encoding &target);
 /// The dimension whose coordinates the iterations of the outermost loop are, one each; null without one.
 std::optional<unsigned> iterationDimension(mlir::Region &loops);
+/// The dimension that tells the entries of different chunks of that loop apart: each of its coordinates is
+/// one iteration's; null without one.
+std::optional<unsigned> dimensionOfChunks(mlir::Region &loops);
 /// Moves what the loops' bounds are computed from, as far as it is known before them, out of the region: the
 /// number of iterations is needed before the region, which assembly erases.
 void hoistBounds(dialect::AssembleOp op);
