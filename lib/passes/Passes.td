@@ -362,7 +362,8 @@ def NormalizeLoops : FunctionPass<"tulle-normalize-loops", arith # scf, "Count t
 def DistributeFunctions : FunctionPass<"tulle-distribute-functions", arith # scf # memref, "Run functions of short rows over all entries of a block", [{
   In a loop over blocks, `for i: for p in segment(i): C[p] = exp(A[p] - m[i])` becomes `for i: for p in segment(i): C[p] = A[p] - m[i]` and
   `for i: for p in segment(i): C[p] = exp(C[p])`, which `tulle-coalesce-segments` makes one loop over all positions: rows are shorter
-  than vectors as a rule. So it is where the row is needed for the function's operand alone; C is in the cache meanwhile.
+  than vectors as a rule. So it is where the row is needed for the function's operand alone, whatever other loops of the row compute for
+  it; C is in the cache meanwhile.
 }]>;
 
 def HoistAllocations : FunctionPass<"tulle-hoist-allocations", memref, "Hoist allocations out of loops", [{

@@ -106,3 +106,72 @@ func.func @named(%pos: memref<?xi32>, %a: memref<?xf64>, %m: memref<?xf64>, %e: 
   } {tulle.loop = #tulle.loop<parallel, index = i_block>}
   return
 }
+
+// The maximum of a row is found in the loop over rows that stores the operand; exp leaves both.
+// CHECK-LABEL: func.func @maximum_too
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[E:[a-z0-9]*]]: memref<?xf64>
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to
+// CHECK: %[[M:.*]] = scf.for
+// CHECK: arith.maximumf
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to
+// CHECK: %[[X:.*]] = arith.subf %{{.*}}, %[[M]]
+// CHECK-NEXT: memref.store %[[X]], %[[E]][%[[P]]]
+// CHECK: scf.for %[[ALL:.*]] = %{{.*}} to
+// CHECK-NOT: arith.maximumf
+// CHECK: math.exp
+// CHECK: memref.store %{{.*}}, %[[E]][%[[ALL]]]
+func.func @maximum_too(%pos: memref<?xi32>, %a: memref<?xf64>, %e: memref<?xf64>, %blocks: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %least = arith.constant 0xFFF0000000000000 : f64
+  scf.for %block = %c0 to %blocks step %c1 {
+    %first = arith.muli %block, %size : index
+    %last = arith.addi %first, %size : index
+    scf.for %i = %first to %last step %c1 {
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
+      %m = scf.for %p = %begin to %end step %c1 iter_args(%most = %least) -> (f64) {
+        %v = memref.load %a[%p] : memref<?xf64>
+        %next = arith.maximumf %most, %v : f64
+        scf.yield %next : f64
+      } {tulle.loop = #tulle.loop<reduction>}
+      scf.for %p = %begin to %end step %c1 {
+        %v = memref.load %a[%p] : memref<?xf64>
+        %x = arith.subf %v, %m : f64
+        %f = math.exp %x : f64
+        memref.store %f, %e[%p] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<parallel, index = i>}
+  } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
+  return
+}
+
+// A loop of the row reads what is stored: the function stays.
+// CHECK-LABEL: func.func @reads_its_own
+// CHECK: math.exp
+// CHECK-NEXT: memref.store
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @reads_its_own(%pos: memref<?xi32>, %a: memref<?xf64>, %e: memref<?xf64>, %blocks: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %least = arith.constant 0xFFF0000000000000 : f64
+  scf.for %block = %c0 to %blocks step %c1 {
+    %first = arith.muli %block, %size : index
+    %last = arith.addi %first, %size : index
+    scf.for %i = %first to %last step %c1 {
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
+      %m = scf.for %p = %begin to %end step %c1 iter_args(%most = %least) -> (f64) {
+        %v = memref.load %e[%p] : memref<?xf64>
+        %next = arith.maximumf %most, %v : f64
+        scf.yield %next : f64
+      } {tulle.loop = #tulle.loop<reduction>}
+      scf.for %p = %begin to %end step %c1 {
+        %v = memref.load %a[%p] : memref<?xf64>
+        %x = arith.subf %v, %m : f64
+        %f = math.exp %x : f64
+        memref.store %f, %e[%p] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<parallel, index = i>}
+  } {tulle.loop = #tulle.loop<parallel, index = i_block, blocks>}
+  return
+}

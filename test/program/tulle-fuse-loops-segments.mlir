@@ -1,8 +1,12 @@
 // RUN: sed s/LENGTH/4/ %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s --check-prefix=SHORT
 // RUN: sed s/LENGTH/16/ %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s --check-prefix=LONG
+// RUN: sed 's/LENGTH/4/; s/znver5/znver4/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s --check-prefix=SHORT
+// RUN: sed 's/LENGTH/8/; s/znver5/znver4/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s --check-prefix=LONG
+// RUN: sed 's/, tulle.segment_length = LENGTH : i64//; s/znver5/znver4/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-fuse-loops))' | FileCheck %s --check-prefix=LONG
 
 // Where inactive lanes cost something (no masks), functions of rows that are shorter than a vector run over a block; rows as long as
-// a vector of eight are done one after the other, and what they pass on stays in registers.
+// a vector of eight are done one after the other, and what they pass on stays in registers. With masks, so are rows of which it is not
+// known that they are shorter.
 // SHORT: tulle.iterate %i_block
 // SHORT: tulle.iterate %i,
 // SHORT: math.exp

@@ -42,21 +42,18 @@ bool isInBlock(scf::ForOp rows) {
   return false;
 }
 
-/// The store that is all the segment's loop does, in rows that else only load.
+/// The store that is all the segment's loop does, in rows that else only load, in loops of theirs too.
 memref::StoreOp onlyStore(scf::ForOp rows, scf::ForOp segment) {
   auto stores = segment.getBody()->getOps<memref::StoreOp>();
   if (!llvm::hasSingleElement(stores))
     return {};
   memref::StoreOp store = *stores.begin();
-  auto isHarmless = [&](Operation &op) {
+  auto result = rows.getBody()->walk([&](Operation *op) {
     auto load = dyn_cast<memref::LoadOp>(op);
-    return &op == store || &op == segment ||
-           (onlyLoads(&op) && !(load && load.getMemRef() == store.getMemRef()));
-  };
-  return llvm::all_of(rows.getBody()->without_terminator(), isHarmless) &&
-                 llvm::all_of(segment.getBody()->without_terminator(), isHarmless)
-             ? store
-             : memref::StoreOp();
+    const bool reads = onlyLoads(op) && !(load && load.getMemRef() == store.getMemRef());
+    return reads || op == store || isa<scf::ForOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted() ? memref::StoreOp() : store;
 }
 
 std::optional<RowFunction> matchRowFunction(scf::ForOp segment) {

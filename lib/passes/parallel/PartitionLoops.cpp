@@ -57,16 +57,22 @@ Value chunksFor(Emitter &emit, Value tasks, Value work, const iteration::Costs &
   return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
 }
 
+/// Chunks of the loop's iterations, each a task: several for each thread where chunks of as many entries
+/// differ in work, as rows of functions and reductions do, of which blocks are made.
+static Value chunksOf(Emitter &emit, Operation *loop, const iteration::Costs &costs) {
+  Value entries = work(emit.b, loop), tasks = ThreadsOp::create(emit.b, emit.loc, entries, /*fixed=*/false);
+  if (selectsRows(loop))
+    return chunksPerTask(emit, tasks, emit.constant(costs.unevenChunksPerThread));
+  return loopOverSets(loop).getBlocks() ? chunksFor(emit, tasks, entries, costs) : tasks;
+}
+
 bool partitionIterations(Operation *loop, const Settings &settings) {
   if (kindOf(loop) != LoopKind::Parallel || !carriesTensorsOnly(loop) || !canPartition(loop))
     return false;
   record(loop, Threads::Disjoint);
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
-  Value tasks = settings.shared ? settings.shared->chunks
-                                : ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false).getResult();
-  if (!settings.shared && selectsRows(loop))
-    tasks = chunksPerTask(emit, tasks, emit.constant(settings.costs.unevenChunksPerThread));
+  Value tasks = settings.shared ? settings.shared->chunks : chunksOf(emit, loop, settings.costs);
   moveIntoRegion(b, loop, tasks, [&](Value task) { restrictTo(b, loop, {task, tasks}); });
   return true;
 }

@@ -291,15 +291,47 @@ private:
   /// (tulle-vectorize), if inactive lanes cost nothing, or little is done with each entry.
   bool staysInRegisters() {
     auto level = traversedSegments(first);
-    return level && level == traversedSegments(second) &&
-           (costModel(first).cpu.masks || (!hasFunctions(first) && !hasFunctions(second)));
+    return level && level == traversedSegments(second) && !wastesLanes();
   }
 
-  /// Functions run over all entries of a block, not row by row (tulle-distribute-functions), if inactive
-  /// lanes cost something and rows may be shorter than a vector.
+  /// Functions run over all entries of a block, not row by row (tulle-distribute-functions).
   bool leavesFunctionsToBlocks() {
-    return isa<IterateOp>(first->getParentOp()) && !costModel(first).cpu.masks &&
-           (hasFunctions(first) || hasFunctions(second)) && !(fillsVectors(first) && fillsVectors(second));
+    return isa<IterateOp>(first->getParentOp()) && wastesLanes() &&
+           !(fillsVectors(first) && fillsVectors(second));
+  }
+
+  /// Whether functions of a row would be computed in lanes of no entry: rows are known to be short, or may be
+  /// and there are no masks. Functions of the second loop alone can still leave the rows (experiment 068).
+  bool wastesLanes() {
+    return costModel(first).cpu.masks ? hasFunctions(first) && hasShortRows(first) && hasShortRows(second)
+                                      : hasFunctions(first) || hasFunctions(second);
+  }
+
+  /// Whether all loops inside are known to be over segments that are shorter, or not shorter, than a vector
+  /// in the mean.
+  static bool hasShortRows(IterateOp loop) {
+    return forInnerLoops(loop, [](IterateOp inner) {
+      const int64_t bits = segmentBits(inner);
+      return bits > 0 && bits < costModel(inner).cpu.vectorBits;
+    });
+  }
+  static bool fillsVectors(IterateOp loop) {
+    return forInnerLoops(
+        loop, [](IterateOp inner) { return segmentBits(inner) >= costModel(inner).cpu.vectorBits; });
+  }
+
+  static bool forInnerLoops(IterateOp loop, function_ref<bool(IterateOp)> holds) {
+    return !loop.walk([&](IterateOp inner) {
+                  return inner == loop || holds(inner) ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
+  }
+
+  /// How many bits of values the segments that a loop traverses have in the mean; 0 where that is not known.
+  static int64_t segmentBits(IterateOp loop) {
+    auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+    Type type = space ? getElementTypeOrSelf(space.getTensor().getType()) : Type();
+    return type && type.isIntOrFloat() ? segmentLength(loop) * type.getIntOrFloatBitWidth() : 0;
   }
 
   /// How many entries the segments that a loop traverses have in the mean; 0 where that is not known.
@@ -310,20 +342,6 @@ private:
     auto length = function ? function.getArgAttrOfType<IntegerAttr>(tensor.getArgNumber(), kSegmentAttr)
                            : IntegerAttr();
     return length ? length.getInt() : 0;
-  }
-
-  /// Whether these are known to be as long as a vector for all loops inside.
-  static bool fillsVectors(IterateOp loop) {
-    const unsigned bits = costModel(loop).cpu.vectorBits;
-    auto isLong = [&](IterateOp inner) {
-      auto space = inner.getSpace().getDefiningOp<SpaceOp>();
-      Type type = space ? getElementTypeOrSelf(space.getTensor().getType()) : Type();
-      return type && type.isIntOrFloat() && segmentLength(inner) * type.getIntOrFloatBitWidth() >= bits;
-    };
-    return !loop.walk([&](IterateOp inner) {
-                  return inner == loop || isLong(inner) ? WalkResult::advance() : WalkResult::interrupt();
-                })
-                .wasInterrupted();
   }
 
   static bool hasFunctions(IterateOp loop) {
