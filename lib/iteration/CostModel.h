@@ -54,9 +54,9 @@ struct Costs {
   /// A prefetch from the core's own outer cache brings the adjacent line, too: one of so many lines is
   /// prefetched. From memory every line is.
   int64_t prefetchLineStride = 2;
-  /// Rows that are reduced at a time: of those that coordinates select, fewer, since a segment has few
-  /// (experiment 060).
-  int64_t reducedRows = 16, reducedRemoteRows = 4;
+  /// Rows that are reduced at a time: of those that coordinates select, fewer, since each has an address in a
+  /// register, and fewer yet at the end of a segment (experiments 060 and 069).
+  int64_t reducedRows = 16, reducedRemoteRows = 8, fewestReducedRows = 4;
   /// Cache lines of a row from which on fewer rows are in flight at a time.
   int64_t wideRow = 8;
 

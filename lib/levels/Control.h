@@ -87,6 +87,17 @@ template <typename Body> void parallelTasks(OpBuilder &b, Location loc, Value ta
   dialect::YieldOp::create(b, loc);
 }
 
+/// Memory on the stack, at the entry of the function, or of the region that becomes one: there alone it is
+/// promoted to registers, and does not grow the stack in a loop.
+inline Value allocaAtEntry(OpBuilder &b, Location loc, mlir::MemRefType type) {
+  OpBuilder::InsertionGuard guard(b);
+  mlir::Operation *function = b.getInsertionBlock()->getParentOp();
+  while (!mlir::isa<mlir::func::FuncOp, dialect::ParallelOp, mlir::scf::ExecuteRegionOp>(function))
+    function = function->getParentOp();
+  b.setInsertionPointToStart(&function->getRegion(0).front());
+  return mlir::memref::AllocaOp::create(b, loc, type);
+}
+
 /// `condition ? then() : otherwise()`, both of the given types.
 template <typename Then, typename Else>
 Values ifElse(OpBuilder &b, Location loc, Value condition, mlir::TypeRange types, Then then, Else otherwise) {

@@ -451,7 +451,7 @@ def TileReductions : FunctionPass<"tulle-tile-reductions", vector # arith # scf 
   `for j: s = reduce over k of f(i, j, k); C[j] = s`, where the iterations over j are independent, the bounds of k do not depend on j, and some
   operand of the reduction is the same for all j (SDDMM, `A * B^T`), gets a loop before it over groups of j: each j of a group has a
   vector of partial results, what they share is loaded once, and their horizontal reductions are one (pairs of lanes of pairs of
-  vectors). A sum is in another order than a scalar one, as with `tulle-vectorize`, which is left with the j that are in no group. Rows that coordinates
+  vectors). Factors that do not depend on k are multiplied with the sums. What is done with the sums is a loop over the group. A sum is in another order than a scalar one, as with `tulle-vectorize`, which is left with the j that are in no group. Rows that coordinates
   select are prefetched where they are remote.
 }]> {
   let options = [

@@ -23,11 +23,11 @@
 // CHECK: arith.select %[[MASK]], %[[SUM]], %[[A0]]
 // CHECK-NOT: %[[Y]]
 // CHECK: scf.yield
-// CHECK: vector.shuffle %[[S]]#0, %[[S]]#1 [0, 2, 4, 6]
-// CHECK: vector.shuffle %[[S]]#0, %[[S]]#1 [1, 3, 5, 7]
+// CHECK: vector.shuffle %[[S]]#0, %[[S]]#2 [0, 1, 6, 7]
+// CHECK: vector.shuffle %[[S]]#0, %[[S]]#2 [2, 3, 4, 5]
 // CHECK: arith.addf
-// CHECK: vector.shuffle %[[S]]#2, %[[S]]#3 [0, 2, 4, 6]
-// CHECK: vector.shuffle %[[S]]#2, %[[S]]#3 [1, 3, 5, 7]
+// CHECK: vector.shuffle %[[S]]#1, %[[S]]#3 [0, 1, 6, 7]
+// CHECK: vector.shuffle %[[S]]#1, %[[S]]#3 [2, 3, 4, 5]
 // CHECK: arith.addf
 // CHECK: vector.shuffle
 // CHECK: vector.shuffle

@@ -54,6 +54,12 @@ bool onlyLoads(Operation *op) {
   return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<memref::LoadOp, dialect::SegmentOp>(op));
 }
 
+void eraseDead(Block *block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 memref::LoadOp loadBehindCasts(Value value) {
   while (isa_and_nonnull<arith::IndexCastUIOp, arith::IndexCastOp, arith::ExtUIOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

@@ -100,6 +100,9 @@ template <typename Op> mlir::Value otherOperand(mlir::Value value, mlir::Value o
   return op.getLhs() == operand ? op.getRhs() : op.getLhs();
 }
 
+/// Erases what nothing uses, and has no effect.
+void eraseDead(mlir::Block *block);
+
 /// Whether the operation has no region and no effect but loading.
 bool onlyLoads(mlir::Operation *op);
 /// The load behind the integer casts of a value; null where there is none.

@@ -94,13 +94,9 @@ private:
   }
 
   void copy(memref::LoadOp load, scf::ForOp inner, int64_t most) {
-    Operation *scope = loop; // what becomes a function: a loop would allocate again and again
-    while (!isa<func::FuncOp, dialect::ParallelOp>(scope))
-      scope = scope->getParentOp();
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&scope->getRegion(0).front());
-    Value buffer = memref::AllocaOp::create(b, loc, MemRefType::get({most}, load.getType()));
     b.setInsertionPoint(loop.getBody()->findAncestorOpInBlock(*inner));
+    Value buffer = levels::allocaAtEntry(b, loc, MemRefType::get({most}, load.getType()));
     IRMapping map;
     Value begin = valueIn(inner.getLowerBound(), map), end = valueIn(inner.getUpperBound(), map);
     levels::forEach(b, loc, begin, end, dialect::LoopKind::Parallel, [&](Value at) {

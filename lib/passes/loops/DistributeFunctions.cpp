@@ -73,12 +73,6 @@ std::optional<RowFunction> matchRowFunction(scf::ForOp segment) {
   return std::nullopt;
 }
 
-void eraseDead(Block *block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 void distribute(RowFunction &found) {
   dialect::explainChoice(found.rows,
                          "distributing: a function of short rows runs over all entries of a block");

@@ -60,7 +60,14 @@ public:
   }
 
   bool isProfitableHere() {
-    return isOutermost(first) ? isProfitable() : !sumsRows(first) && !sumsRows(second);
+    return isOutermost(first) ? isProfitable() : !sumsRows(first) && !sumsRows(second) && !chainsReductions();
+  }
+
+  /// Whether iterations with a reduction each, of which several can be done at a time
+  /// (tulle-tile-reductions), would become those of another reduction (experiment 069).
+  bool chainsReductions() {
+    return first.getKind() != second.getKind() &&
+           hasLoops(first.getKind() == LoopKind::Parallel ? first : second);
   }
 
   /// Fibers are short: in one iteration, inner loops that need each other's results wait for each other,

@@ -53,6 +53,48 @@ std::optional<ReducedRows> matchRows(scf::ForOp rows) {
   return ReducedRows{rows, std::move(*legality)};
 }
 
+/// Sums of products: factors that are the same in all iterations are multiplied with the sum, by
+/// distributivity.
+void hoistFactors(scf::ForOp inner) {
+  BlockArgument carried = inner.getRegionIterArgs()[0];
+  auto sum = inner.getYieldedValues()[0].getDefiningOp<arith::AddFOp>();
+  auto mayRegroup = [](auto op) {
+    return op && op->hasOneUse() && bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::reassoc);
+  };
+  if (!mayRegroup(sum) || !carried.hasOneUse() || (sum.getLhs() != carried && sum.getRhs() != carried))
+    return;
+  Values open{sum.getLhs() == carried ? sum.getRhs() : sum.getLhs()}, same, others;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    if (mayRegroup(product) && !inner.isDefinedOutsideOfLoop(value))
+      open.append({product.getRhs(), product.getLhs()});
+    else
+      (inner.isDefinedOutsideOfLoop(value) ? same : others).push_back(value);
+  }
+  if (same.empty() || others.empty())
+    return;
+  OpBuilder b(sum);
+  const auto flags = sum.getFastmathAttr();
+  auto productOf = [&](ArrayRef<Value> factors) {
+    Value product = factors[0];
+    for (Value factor : factors.drop_front())
+      product = arith::MulFOp::create(b, sum.getLoc(), product, factor, flags);
+    return product;
+  };
+  sum->setOperands({carried, productOf(others)});
+  b.setInsertionPoint(inner);
+  Value init = inner.getInitArgs()[0];
+  Value zero = arith::ConstantOp::create(b, sum.getLoc(), b.getZeroAttr(init.getType()));
+  inner.getInitArgsMutable()[0].assign(zero);
+  b.setInsertionPointAfter(inner);
+  same.push_back(inner.getResult(0));
+  Value scaled = productOf(same);
+  Value result = arith::AddFOp::create(b, sum.getLoc(), init, scaled, flags);
+  inner.getResult(0).replaceAllUsesExcept(result, scaled.getDefiningOp());
+  eraseDead(inner.getBody());
+}
+
 /// The loop over groups of rows, before the loop over rows, which is left with the others.
 class TiledReductions : levels::Indices {
 public:
@@ -60,15 +102,20 @@ public:
       : Indices(found.rows), rows(found.rows), legality(std::move(found.inner)), inner(legality.loop),
         later(rows, legality, model) {
     this->lanes.count = lanes;
-    count = std::min(lanes, later.any() ? model.costs.reducedRemoteRows : model.costs.reducedRows);
+    counts.push_back(std::min(lanes, later.any() ? model.costs.reducedRemoteRows : model.costs.reducedRows));
+    if (later.any() && model.costs.fewestReducedRows < counts[0])
+      counts.push_back(model.costs.fewestReducedRows);
   }
 
   void emit() {
     if (later.any())
       later.emitBefore();
-    b.setInsertionPoint(rows);
-    forGroups(*this, rows, behindGroups(*this, rows, count), constant(count),
-              [&](Value group) { emitGroup(group); });
+    for (int64_t size : counts) {
+      count = size;
+      b.setInsertionPoint(rows);
+      forGroups(*this, rows, behindGroups(*this, rows, count), constant(count),
+                [&](Value group) { emitGroup(group); });
+    }
   }
 
 private:
@@ -77,7 +124,8 @@ private:
   scf::ForOp inner;
   LaterRows later;
   Lanes lanes;
-  int64_t count; ///< of rows
+  SmallVector<int64_t, 2> counts; ///< of rows: where segments may be short, smaller groups follow larger ones
+  int64_t count = 0;              ///< of the rows in the groups that are emitted
 
   const Reduction &reduction() const { return legality.reductions[0]; }
 
@@ -96,12 +144,25 @@ private:
     Values initials;
     for (const IRMapping &map : maps)
       initials.push_back(map.lookupOrDefault(inner.getInitArgs()[0]));
-    const Values sums = reducedEach(partialSums(maps, initials));
-    for (auto [map, initial, sum] : llvm::zip_equal(maps, initials, sums)) {
-      map.map(inner.getResult(0), combine(b, loc, reduction(), initial, sum));
-      for (Operation *op = inner->getNextNode(); op != rows.getBody()->getTerminator();
-           op = op->getNextNode())
-        b.clone(*op, map);
+    Value sums = reducedEach(partialSums(maps, initials));
+    Value buffer = levels::allocaAtEntry(
+        b, loc, MemRefType::get({count}, cast<VectorType>(sums.getType()).getElementType()));
+    vector::StoreOp::create(b, loc, sums, buffer, constant(0));
+    auto finish = [&](Value r) { finishRow(add(group, r), memref::LoadOp::create(b, loc, buffer, r)); };
+    forSteps(b, loc, constant(0), constant(count), constant(1), finish)->setAttrs(rows->getAttrs());
+  }
+
+  /// What a row does with its sum: iterations of a loop that tulle-vectorize makes vectors of, in which the
+  /// buffer becomes a register.
+  void finishRow(Value row, Value sum) {
+    IRMapping map;
+    map.map(rows.getInductionVar(), row);
+    for (Operation &op : rows.getBody()->without_terminator()) {
+      if (&op != inner)
+        b.clone(op, map);
+      else
+        map.map(inner.getResult(0),
+                combine(b, loc, reduction(), map.lookupOrDefault(inner.getInitArgs()[0]), sum));
     }
   }
 
@@ -136,8 +197,8 @@ private:
     return updated;
   }
 
-  /// The horizontal reduction of each: halves first, until there are as many lanes as rows.
-  Values reducedEach(Values sums) {
+  /// A vector of the horizontal reduction of each: halves first, until there are as many lanes as rows.
+  Value reducedEach(Values sums) {
     for (int64_t half = lanes.count / 2; half >= count; half /= 2)
       for (Value &sum : sums) {
         auto part = [&](int64_t from) {
@@ -145,11 +206,7 @@ private:
         };
         sum = combine(b, loc, reduction(), part(0), part(half));
       }
-    Value each = reduceEach(b, loc, reduction(), sums);
-    Values results;
-    for (int64_t r = 0; r < count; ++r)
-      results.push_back(vector::ExtractOp::create(b, loc, each, r));
-    return results;
+    return reduceEach(b, loc, reduction(), sums);
   }
 };
 
@@ -162,10 +219,13 @@ struct TileReductionsPass : impl::TileReductionsBase<TileReductionsPass> {
       std::optional<ReducedRows> found = matchRows(rows);
       if (!found)
         continue;
+      hoistFactors(found->inner.loop);
+      if (found = matchRows(rows); !found)
+        continue;
       const unsigned bits = found->inner.widestBits;
       const int64_t lanes = vl ? unsigned(vl) : model.rowVectorLength(bits, model.vectorLength(bits).value);
       std::optional<int64_t> columns = maxTripCount(found->inner.loop), most = maxTripCount(rows);
-      if (lanes < 2 || (columns && *columns < 2 * lanes) || (most && *most < model.costs.reducedRemoteRows))
+      if (lanes < 2 || (columns && *columns < 2 * lanes) || (most && *most < model.costs.fewestReducedRows))
         continue;
       dialect::explainChoice(rows,
                              "reducing several rows at a time: what they share is loaded once, and their "

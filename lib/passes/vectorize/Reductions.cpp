@@ -77,21 +77,23 @@ Value reduceLanes(OpBuilder &b, Location loc, const Reduction &reduction, Value 
                                      flags ? flags.getValue() : arith::FastMathFlags::none);
 }
 
-/// Adjacent lanes are combined pairwise, log2(lanes) times: half as many vectors each time.
+/// The vectors are combined pairwise, log2(lanes) times: of the lanes that differ in one bit, the first
+/// vector's are combined where that is 0, the second one's where it is 1. Only one of the two operands moves
+/// between lanes; the other is a blend, which more units can do (experiment 069).
 Value reduceEach(OpBuilder &b, Location loc, const Reduction &reduction, SmallVector<Value> vectors) {
   const int64_t lanes = vectors.size();
-  SmallVector<int64_t> even, odd;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    even.push_back(2 * lane);
-    odd.push_back(2 * lane + 1);
-  }
-  while (vectors.size() > 1) {
-    SmallVector<Value> half;
-    for (size_t v = 0; v < vectors.size(); v += 2)
-      half.push_back(combine(b, loc, reduction,
-                             vector::ShuffleOp::create(b, loc, vectors[v], vectors[v + 1], even),
-                             vector::ShuffleOp::create(b, loc, vectors[v], vectors[v + 1], odd)));
-    vectors = std::move(half);
+  for (int64_t bit = lanes / 2; bit > 0; bit /= 2) {
+    SmallVector<int64_t> own, moved;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      own.push_back(lane & bit ? lanes + lane : lane);
+      moved.push_back(lane & bit ? lanes + lane - bit : lane + bit);
+    }
+    const size_t pairs = vectors.size() / 2;
+    for (size_t v = 0; v < pairs; ++v)
+      vectors[v] =
+          combine(b, loc, reduction, vector::ShuffleOp::create(b, loc, vectors[v], vectors[v + pairs], own),
+                  vector::ShuffleOp::create(b, loc, vectors[v], vectors[v + pairs], moved));
+    vectors.resize(pairs);
   }
   return vectors[0];
 }

@@ -54,19 +54,9 @@ void returnFilledBuffer(const Emitter &e, Value buffer, Value value) {
     freeBuffers(e, buffer);
 }
 
-/// Only what stands at the entry of a function is promoted, and does not grow the stack in a loop. A parallel
-/// region becomes a function.
-Value allocaAtEntry(const Emitter &e, MemRefType type) {
-  OpBuilder::InsertionGuard guard(e.builder);
-  Operation *function = e.builder.getInsertionBlock()->getParentOp();
-  while (!isa<func::FuncOp, ParallelOp>(function))
-    function = function->getParentOp();
-  e.builder.setInsertionPointToStart(&function->getRegion(0).front());
-  return make<memref::AllocaOp>(e, type);
-}
-
 Register::Register(const Emitter &e, Type type)
-    : builder(&e.builder), loc(e.loc), cell(allocaAtEntry(e, MemRefType::get({}, type))) {}
+    : builder(&e.builder), loc(e.loc),
+      cell(levels::allocaAtEntry(e.builder, loc, MemRefType::get({}, type))) {}
 
 Register::Register(const Emitter &e, Value initial) : Register(e, initial.getType()) { set(initial); }
 

@@ -83,9 +83,6 @@ private:
 mlir::Value anyDiffers(const levels::Emitter &e, mlir::ValueRange now, llvm::ArrayRef<Register> before,
                        mlir::Value already = {});
 
-/// Memory at the entry of the function, or of the parallel region, that the builder stands in.
-mlir::Value allocaAtEntry(const levels::Emitter &e, mlir::MemRefType type);
-
 /// Calls a function that the engine binds with the arguments (index or i64), all as i64.
 mlir::Operation *call(const levels::Emitter &e, llvm::StringRef name, mlir::ValueRange arguments,
                       mlir::TypeRange results = {});

@@ -142,7 +142,7 @@ Value Target::scratch(Type element, Value count) const {
 }
 
 Value Target::cell(Value initial) const {
-  Value buffer = allocaAtEntry(*this, MemRefType::get({1}, builder.getIndexType()));
+  Value buffer = levels::allocaAtEntry(builder, loc, MemRefType::get({1}, builder.getIndexType()));
   write(buffer, constant(0), initial);
   return buffer;
 }
