@@ -1,6 +1,7 @@
 // Verifiers of the ops without carried values, by the numbers that their definitions give the constraints;
 // and what else ops say of themselves.
 #include "dialect/Dialect.h"
+#include "dialect/Scalars.h"
 #include "format/Layout.h"
 #include "iteration/Plan.h"
 #include "iteration/Shape.h"
@@ -437,9 +438,7 @@ LogicalResult WithValuesOp::verify() {
   RankedTensorType result = getResult().getType();
   if (failed(verifySamePattern(*this, getTensor().getType(), result)))
     return failure();
-  Type stored =
-      result.getElementType().isInteger(1) ? IntegerType::get(getContext(), 8) : result.getElementType();
-  auto buffer = MemRefType::get({ShapedType::kDynamic}, stored);
+  auto buffer = MemRefType::get({ShapedType::kDynamic}, memoryType(result.getElementType()));
   if (getValues().getType() == buffer)
     return success();
   return emitOpError("expected a buffer ")

@@ -7,6 +7,10 @@
 namespace tulle::dialect {
 using namespace mlir;
 
+Type memoryType(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+}
+
 Attribute zeroAttr(Type type) {
   Builder b(type.getContext());
   if (auto pair = dyn_cast<ComplexType>(type)) {

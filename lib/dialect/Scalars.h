@@ -22,6 +22,8 @@ mlir::Attribute explicitAttr(const format::Encoding &encoding, mlir::Type type);
 /// x + y, or x - y if `negative`, of any scalar type; of truth values, or.
 mlir::Value add(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y,
                 bool negative = false, mlir::arith::FastMathFlags flags = mlir::arith::FastMathFlags::none);
+/// An element as it stands in memory: a truth value is a byte.
+mlir::Type memoryType(mlir::Type element);
 /// 0 of a scalar type (complex: a pair of zeros).
 mlir::Attribute zeroAttr(mlir::Type type);
 

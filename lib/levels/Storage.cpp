@@ -1,5 +1,6 @@
 // Index arithmetic that folds what is known, and loads and stores of elements that may share a byte.
 #include "levels/Storage.h"
+#include "dialect/Scalars.h"
 #include "levels/Expression.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -14,7 +15,7 @@ SmallVector<Type> fieldTypes(const format::Layout &layout, Type element) {
   MLIRContext *context = element.getContext();
   SmallVector<Type> types;
   for (const format::Field &field : layout.fields) {
-    Type type = element.isInteger(1) ? IntegerType::get(context, 8) : element;
+    Type type = dialect::memoryType(element);
     if (field.kind != format::FieldKind::Values)
       type = IntegerType::get(context, field.width == 0 ? 64 : std::max(field.width, 8u));
     types.push_back(MemRefType::get({ShapedType::kDynamic}, type));

@@ -2,6 +2,7 @@
 // Runs a function abstractly, in the order of execution, and keeps for each buffer of values which tensor
 // value is in it. tulle-insert-copies: what reads or replaces values that a store in place has overwritten
 // gets a copy of them.
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
@@ -545,8 +546,7 @@ struct InsertCopies : passes::impl::InsertCopiesBase<InsertCopies> {
   static Value makeCopy(OpBuilder &b, Value tensor) {
     Location loc = tensor.getLoc();
     auto type = cast<RankedTensorType>(tensor.getType());
-    Type stored = type.getElementType().isInteger(1) ? b.getI8Type() : type.getElementType();
-    auto memory = MemRefType::get({ShapedType::kDynamic}, stored);
+    auto memory = MemRefType::get({ShapedType::kDynamic}, memoryType(type.getElementType()));
     Value count = StoredCountOp::create(b, loc, tensor);
     Value from = ValuesOp::create(b, loc, memory, tensor),
           to = memref::AllocOp::create(b, loc, memory, count);

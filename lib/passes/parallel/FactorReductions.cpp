@@ -87,7 +87,7 @@ private:
     Value iterations = count();
     SmallVector<Value> memory, tensors;
     for (Value result : loop.getResults()) {
-      memory.push_back(emit.allocate(result.getType(), iterations));
+      memory.push_back(emit.allocate(memoryType(result.getType()), iterations));
       auto type = RankedTensorType::get({ShapedType::kDynamic}, result.getType());
       tensors.push_back(named(StorageOp::create(b, emit.loc, type, memory.back(), iterations)));
     }
