@@ -182,6 +182,7 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK: scf.for %{{.*}} step %c1 {
   // CHECK: %[[QUOTIENT:.*]] = arith.divf
   // CHECK: memref.store %[[QUOTIENT]], %[[BUFFER]]
+  // CHECK-NEXT: } {tulle.loop = #tulle.loop<parallel, directives = <vectorize = 8>>}
   // CHECK: scf.for %{{.*}} step %c16 {
   // CHECK: scf.for %{{.*}} step %c1 iter_args
   // CHECK-NOT: arith.divf

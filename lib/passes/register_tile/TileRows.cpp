@@ -308,14 +308,27 @@ private:
     scf::ForOp outer = nest.top();
     forSteps(b, loc, begin, end, constant(1), [&](Value row) {
       const IRMapping map = beforeNest(row);
-      forSteps(b, loc, iterations.begin, iterations.end, constant(1), [&](Value p) {
+      scf::ForOp loop = forSteps(b, loc, iterations.begin, iterations.end, constant(1), [&](Value p) {
         IRMapping inside = map;
         clonePrologue(b, outer, p, inside);
         Value number = numberOf(row, begin, p);
         for (auto [value, buffer] : llvm::zip_equal(costly, buffers))
           memref::StoreOp::create(b, loc, inside.lookup(value), buffer, number);
-      })->setAttr(dialect::kLoopAttr, dialect::LoopAttr::get(b.getContext(), dialect::LoopKind::Parallel));
+      });
+      vectorize(loop);
     });
+  }
+
+  /// The values are costly: their loop is not left to LLVM, which takes it for a short one.
+  void vectorize(scf::ForOp loop) {
+    MLIRContext *context = b.getContext();
+    auto attr = dialect::LoopAttr::get(context, dialect::LoopKind::Parallel);
+    loop->setAttr(dialect::kLoopAttr, attr);
+    std::optional<VectorizationLegality> legality = analyzeLoop(loop);
+    if (legality && !legality->gathers && !legality->scatters)
+      loop->setAttr(dialect::kLoopAttr,
+                    attr.withDirectives(dialect::DirectivesAttr::get(
+                        context, dialect::Directives{.vectorize = uint64_t(shape.elements)})));
   }
 
   void initialize(Value begin, Value end) {
