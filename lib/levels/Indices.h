@@ -22,6 +22,12 @@ public:
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  /// x * y, or where that is more than fits, more elements than any allocator gives.
+  Value elements(Value x, Value y) {
+    Value most = constant(int64_t(1) << 58);
+    Value fits = is(arith::CmpIPredicate::ule, x, divide(most, max(y, constant(1))));
+    return select(fits, times(x, y), most);
+  }
   Value divide(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
   Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }

@@ -52,6 +52,12 @@ def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands 
   is converted, with plain subscripts. After this pass `tulle-sparsify` finds a loop order for every statement.
 }]>;
 
+def AlignLoops : ModulePass<"tulle-align-loops", tulle, "Begin loops that make a dense tensor as those of its reader begin", [{
+  `T(r,i,l) = A(r,i,j) * X(j,l); Y(i,k) = T(r,i,l) * W(r,l,k)`: the loops of Y begin with i, those of T with r, as A is stored. Where the loops
+  that would be left are over all coordinates, of dense levels, those of T begin with i, too (`reorder` of its `#tulle.schedule`):
+  `tulle-fuse-loops` makes them one, and T needs memory for a part of its i. What a schedule orders stays.
+}]>;
+
 def ResolveSlices : FunctionPass<"tulle-resolve-slices", tulle # linalg # arith # tensor,
     "Rewrite operands that are slices as subscripts of the tensors they were cut from", [{
   An argument whose encoding has slices, each of a dimension that one dense level stores, becomes the tensor it was cut from:
@@ -118,9 +124,10 @@ def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop wit
   let options = [Option<"always", "always", "bool", /*default=*/"false", "Fuse whatever is legal, without blocks">];
 }
 
-def ContractTensors : FunctionPass<"tulle-contract-tensors", tulle, "Give a tensor that is used block by block memory for one block", [{
+def ContractTensors : FunctionPass<"tulle-contract-tensors", tulle # arith # memref, "Give a tensor that is used block by block memory for one block", [{
   A destination (`tulle.statement`) that a loop over blocks stores and reads at coordinates of the block only, and nothing needs
-  afterwards, becomes a `tulle.empty` of each block. What its pattern was read for is read from another tensor of that pattern.
+  afterwards, becomes a `tulle.empty` of each block. What its pattern was read for is read from another tensor of that pattern. Where the block is of
+  a level below others of a dense tensor (`T(r,i,l)` in blocks of i), each block has a tensor of its own, with as many coordinates of that level.
 }]>;
 
 def RemoveDeadStores : FunctionPass<"tulle-remove-dead-stores", tulle, "Remove stores into tensors that nobody reads", [{

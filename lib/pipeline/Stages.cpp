@@ -76,9 +76,10 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Asm:
     return "";
   case Stage::Schedule:
-    return fmt::format("func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices,"
-                       "tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}})",
-                       options.strategy);
+    return fmt::format(
+        "func.func(tulle-expand-query,tulle-expand-convert,tulle-resolve-slices),tulle-align-loops,"
+        "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}})",
+        options.strategy);
   case Stage::Iteration:
     return fmt::format(
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("

@@ -78,3 +78,84 @@ func.func @elsewhere(%n: index, %a: tensor<?xf64, #dense> {tulle.sizes = array<i
   }
   return %r#1 : tensor<?xf64, #dense>
 }
+
+// Blocks of i, which is the second level of %t: a block has a tensor of its own, with as many i as the block. Where a loop of the block asks
+// for the size of that level, the tensor stays whole.
+// CHECK-LABEL: func.func @below_others
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x?xf64> {{.*}}, %[[T:[^:]*]]: tensor<?x?xf64> {{.*}}, %[[Y:[^:]*]]: tensor<?xf64, #dense> {{.*}})
+// CHECK: tulle.iterate %{{[^ ]*}} in %{{.*}} iter_args(%{{[^ ]*}} = %[[Y]])
+// CHECK: %[[BLOCK:.*]] = tulle.partition
+// CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.bounds %[[BLOCK]]
+// CHECK: %[[OUTER:.*]] = tensor.dim %[[X]], %c0
+// CHECK: %[[OWN:.*]] = arith.subi %{{.*}}, %[[BEGIN]]
+// CHECK: %[[MEMORY:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
+// CHECK: %[[BLOCKT:.*]] = tulle.storage(%[[MEMORY]]) sizes(%[[OUTER]], %[[OWN]])
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %[[BLOCK]]
+// CHECK: tulle.iterate %[[R:[^ ]*]] in
+// CHECK: %[[ROW:.*]] = tulle.locate %[[BLOCKT]] level(0) at %[[R]]
+// CHECK: %[[INSIDE:.*]] = arith.subi %[[I]], %[[BEGIN]]
+// CHECK: tulle.locate %[[BLOCKT]] level(1) under %[[ROW]] {{.*}} at %[[INSIDE]]
+// CHECK-NOT: %[[T]]
+// CHECK: memref.dealloc %[[MEMORY]]
+// CHECK-LABEL: func.func @asks_for_the_size
+// CHECK-NOT: memref.alloc
+// CHECK: tulle.level_size
+#matrix = #tulle.encoding<{ map = (i, j) -> (i : dense, j : dense) }>
+!outer = !tulle.iterator<#matrix, 0>
+!inner = !tulle.iterator<#matrix, 1>
+func.func @below_others(%x: tensor<?x?xf64> {tulle.sizes = array<i64: 0, 1>}, %t: tensor<?x?xf64> {tulle.statement = 0 : i64, tulle.sizes = array<i64: 0, 1>},
+                        %y: tensor<?xf64, #dense> {tulle.statement = 1 : i64, tulle.sizes = array<i64: 1>}) -> tensor<?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %one = arith.constant 1.0 : f64
+  %n = tensor.dim %x, %c0 : tensor<?x?xf64>
+  %m = tensor.dim %x, %c1 : tensor<?x?xf64>
+  %is = tulle.range %c0 to %m
+  %rs = tulle.range %c0 to %n
+  %blocks = tulle.range %c0 to %c2
+  %r:2 = tulle.iterate %k in %blocks : !tulle.range iter_args(%t1 = %t, %y1 = %y) -> (tensor<?x?xf64>, tensor<?xf64, #dense>) {
+    %block = tulle.partition %is, %k of %c2 : !tulle.range
+    %s:2 = tulle.iterate %i in %block : !tulle.range iter_args(%t2 = %t1, %y2 = %y1) -> (tensor<?x?xf64>, tensor<?xf64, #dense>) {
+      %u = tulle.iterate %r0 in %rs : !tulle.range iter_args(%t3 = %t2) -> (tensor<?x?xf64>) {
+        %p = tulle.locate %t level(0) at %r0 : tensor<?x?xf64> -> !outer
+        %q = tulle.locate %t level(1) under %p : !outer at %i : tensor<?x?xf64> -> !inner
+        %t4 = tulle.store %one, %t3[%q : !inner] : f64, tensor<?x?xf64>
+        tulle.yield %t4 : tensor<?x?xf64>
+      }
+      %p = tulle.locate %t level(0) at %c0 : tensor<?x?xf64> -> !outer
+      %q = tulle.locate %t level(1) under %p : !outer at %i : tensor<?x?xf64> -> !inner
+      %v = tulle.load %u[%q : !inner] : tensor<?x?xf64> -> f64
+      %w = tulle.locate %y level(0) at %i : tensor<?xf64, #dense> -> !at
+      %y3 = tulle.store %v, %y2[%w : !at] : f64, tensor<?xf64, #dense>
+      tulle.yield %u, %y3 : tensor<?x?xf64>, tensor<?xf64, #dense>
+    }
+    tulle.yield %s#0, %s#1 : tensor<?x?xf64>, tensor<?xf64, #dense>
+  }
+  return %r#1 : tensor<?xf64, #dense>
+}
+
+func.func @asks_for_the_size(%x: tensor<?x?xf64> {tulle.sizes = array<i64: 0, 1>}, %t: tensor<?x?xf64> {tulle.statement = 0 : i64, tulle.sizes = array<i64: 0, 1>},
+                             %y: tensor<?xindex, #dense> {tulle.statement = 1 : i64, tulle.sizes = array<i64: 1>}) -> tensor<?xindex, #dense> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %one = arith.constant 1.0 : f64
+  %m = tensor.dim %x, %c1 : tensor<?x?xf64>
+  %is = tulle.range %c0 to %m
+  %blocks = tulle.range %c0 to %c2
+  %r:2 = tulle.iterate %k in %blocks : !tulle.range iter_args(%t1 = %t, %y1 = %y) -> (tensor<?x?xf64>, tensor<?xindex, #dense>) {
+    %block = tulle.partition %is, %k of %c2 : !tulle.range
+    %s:2 = tulle.iterate %i in %block : !tulle.range iter_args(%t2 = %t1, %y2 = %y1) -> (tensor<?x?xf64>, tensor<?xindex, #dense>) {
+      %p = tulle.locate %t level(0) at %c0 : tensor<?x?xf64> -> !outer
+      %q = tulle.locate %t level(1) under %p : !outer at %i : tensor<?x?xf64> -> !inner
+      %t3 = tulle.store %one, %t2[%q : !inner] : f64, tensor<?x?xf64>
+      %size = tulle.level_size %t level(1) : tensor<?x?xf64>
+      %w = tulle.locate %y level(0) at %i : tensor<?xindex, #dense> -> !at
+      %y3 = tulle.store %size, %y2[%w : !at] : index, tensor<?xindex, #dense>
+      tulle.yield %t3, %y3 : tensor<?x?xf64>, tensor<?xindex, #dense>
+    }
+    tulle.yield %s#0, %s#1 : tensor<?x?xf64>, tensor<?xindex, #dense>
+  }
+  return %r#1 : tensor<?xindex, #dense>
+}

@@ -60,12 +60,6 @@ private:
   Value number(Value coordinate) {
     return b.createOrFold<arith::SubIOp>(emit.loc, coordinate, range.getLo());
   }
-  /// iterations * size, or where that is more than fits, what no allocator gives.
-  Value elements(Value iterations, Value size) {
-    Value most = emit.constant(int64_t(1) << 58), each = emit.larger(size, emit.constant(1));
-    Value fits = emit.is(arith::CmpIPredicate::ule, iterations, emit.divide(most, each));
-    return emit.select(fits, emit.times(iterations, size), most);
-  }
   LoopAttr partialLoop() {
     return loop.getLoop()
         .withKind(LoopKind::Parallel)
@@ -159,7 +153,7 @@ private:
     Value result = initsOf(loop)[0].get(), iterations = count();
     Type element = getElementTypeOrSelf(result.getType());
     Value size = StoredCountOp::create(b, emit.loc, result);
-    Value memory = levels::allocate(b, emit.loc, Emitter::bufferOf(element), elements(iterations, size));
+    Value memory = levels::allocate(b, emit.loc, Emitter::bufferOf(element), emit.elements(iterations, size));
     Value copies = named(copiesOf(emit, result, /*first=*/0, memory, iterations));
     Value start = materialize(b, emit.loc, identity(combiner), element);
     copies = FillOp::create(b, emit.loc, copies.getType(), start, copies);

@@ -2,8 +2,11 @@
 // one block (array contraction).
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
+#include "dialect/Scalars.h"
+#include "levels/Indices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
@@ -25,9 +28,14 @@ public:
       : function(function), loop(loop), number(number), block(program::blockOf(loop)) {}
 
   bool contract() {
-    if (!loop.getResult(number).use_empty() || !findDestination() || !isOwn())
+    if (!loop.getResult(number).use_empty() || !findDestination())
       return false;
-    std::optional<BlockArgument> like = findPattern();
+    program::OwnAccesses accesses(loop);
+    if (!accesses.add(program::carriedArgument(loop, number)) || !accesses.level())
+      return false;
+    if (*accesses.level() != 0)
+      return contractInside(accesses);
+    std::optional<BlockArgument> like = isOwn() ? findPattern() : std::nullopt;
     if (!like || !findSizes())
       return false;
     replace(*like);
@@ -39,6 +47,10 @@ private:
   bool findDestination() {
     Value init = loop.getInits()[number];
     fill = init.getDefiningOp<FillOp>();
+    if (fill)
+      for (Operation *user : llvm::make_early_inc_range(fill->getUsers()))
+        if (auto dim = dyn_cast<tensor::DimOp>(user)) // a fill changes no size
+          dim.getSourceMutable().assign(fill.getTensor());
     if (fill && !fill->hasOneUse())
       return false;
     destination = dyn_cast<BlockArgument>(fill ? fill.getTensor() : init);
@@ -54,12 +66,10 @@ private:
            });
   }
 
-  /// Whether all accesses are at coordinates of the block, of the first level.
+  /// Whether accesses at coordinates of the first level can be at those of the block.
   bool isOwn() {
-    program::OwnAccesses accesses(loop);
     auto type = cast<RankedTensorType>(destination.getType());
-    if (!EmptyOp::isPossibleFor(type) || !accesses.add(program::carriedArgument(loop, number)) ||
-        accesses.level() != uint64_t(0))
+    if (!EmptyOp::isPossibleFor(type))
       return false;
     auto space = dyn_cast<SpaceType>(block.getType());
     const format::Level &first = getEncoding(type).getValue().levels[0];
@@ -107,9 +117,84 @@ private:
     return arith::ConstantIndexOp::create(b, op->getLoc(), value);
   }
 
-  void replace(BlockArgument like) {
-    OpBuilder b(block->getBlock(), std::next(block->getIterator()));
+  //===--- A level below the first ---===//
+
+  /// All accesses are at coordinates of the block of a level below others: the block's tensor is one of its
+  /// own, which has as many of them as the block, numbered from its first one.
+  bool contractInside(const program::OwnAccesses &accesses) {
+    const uint64_t level = *accesses.level();
     auto type = cast<RankedTensorType>(destination.getType());
+    const format::Encoding &encoding = getEncoding(type).getValue();
+    if (!isa<RangeType>(block.getType()) || !llvm::all_of(encoding.levels, [](const format::Level &each) {
+          return each.format.kind == format::LevelKind::Dense && each.expr->kind == format::ExprKind::Dim;
+        }))
+      return false;
+    const auto dim = unsigned(encoding.levels[level].expr->value);
+    SmallVector<LocateOp> located;
+    if (!type.isDynamicDim(dim) || !findSizes() || !findLocates(accesses, level, located))
+      return false;
+    replaceInside(dim, located);
+    return true;
+  }
+
+  /// Where coordinates of the level are located, for accesses of this tensor alone; false where sizes of the
+  /// level, or iterators for other tensors, come from it, too.
+  bool findLocates(const program::OwnAccesses &accesses, uint64_t level, SmallVectorImpl<LocateOp> &located) {
+    auto isOf = [&](Value tensor) { return tensor == destination || accesses.isOf(tensor); };
+    return !loop.walk([&](Operation *op) {
+                  auto locate = dyn_cast<LocateOp>(op);
+                  if (!locate) {
+                    const bool reads = program::readsPattern(op) && !isa<tensor::DimOp>(op) &&
+                                       llvm::any_of(op->getOperands(), isOf);
+                    auto size = dyn_cast<LevelSizeOp>(op);
+                    return reads && !(size && size.getLevel() != level) ? WalkResult::interrupt()
+                                                                        : WalkResult::advance();
+                  }
+                  if (!isOf(locate.getTensor()))
+                    return WalkResult::advance();
+                  if (locate.getLevel() == level)
+                    located.push_back(locate);
+                  const bool own = llvm::all_of(locate->getUsers(), [&](Operation *user) {
+                    auto load = dyn_cast<LoadOp>(user);
+                    auto store = dyn_cast<StoreOp>(user);
+                    auto inner = dyn_cast<LocateOp>(user);
+                    return (load && isOf(load.getTensor())) || (store && isOf(store.getTensor())) ||
+                           (inner && isOf(inner.getTensor()));
+                  });
+                  return own ? WalkResult::advance() : WalkResult::interrupt();
+                })
+                .wasInterrupted();
+  }
+
+  void replaceInside(unsigned dim, ArrayRef<LocateOp> located) {
+    OpBuilder b(block->getBlock(), std::next(block->getIterator()));
+    Location loc = block.getLoc();
+    auto type = cast<RankedTensorType>(destination.getType());
+    auto bounds = BoundsOp::create(b, loc, block);
+    Value end = arith::MaxUIOp::create(b, loc, bounds.getBegin(), bounds.getEnd());
+    SmallVector<Value> dims = wholeDims(b);
+    dims[dim] = arith::SubIOp::create(b, loc, end, bounds.getBegin());
+    levels::IndicesAt at(b, loc);
+    Value count = dims[0];
+    for (Value size : ArrayRef(dims).drop_front())
+      count = at.elements(count, size);
+    auto memory = MemRefType::get({ShapedType::kDynamic}, memoryType(type.getElementType()));
+    Value buffer = levels::allocate(b, loc, memory, count);
+    Value own = StorageOp::create(b, loc, type, buffer, dims);
+    Value start = fill ? Value(FillOp::create(b, loc, type, fill.getValue(), own)) : own;
+    for (LocateOp locate : located) {
+      Value inside = levels::Indices(locate).sub(locate.getCoordinate(), bounds.getBegin());
+      locate.getCoordinateMutable().assign(inside);
+    }
+    useInLoop(own, start);
+    b.setInsertionPoint(loop.getBody().front().getTerminator());
+    memref::DeallocOp::create(b, loc, buffer);
+  }
+
+  //===--- Both ---===//
+
+  /// The sizes of the whole tensor; what asked it for its sizes asks an argument that stays.
+  SmallVector<Value> wholeDims(OpBuilder &b) {
     SmallVector<Value> dims;
     for (auto [arg, d] : sizes)
       dims.push_back(tensor::DimOp::create(b, block.getLoc(), arg, d));
@@ -119,16 +204,26 @@ private:
         dim.getSourceMutable().assign(arg);
         dim.getIndexMutable().assign(constantBefore(dim, d));
       }
-    Value empty = EmptyOp::create(b, block.getLoc(), type, dims, like, block);
-    Value start = empty;
-    if (fill)
-      start = FillOp::create(b, block.getLoc(), type, fill.getValue(), empty);
+    return dims;
+  }
+
+  /// The loop works on the block's own tensor, and carries nothing.
+  void useInLoop(Value own, Value start) {
     program::carriedArgument(loop, number).replaceAllUsesWith(start);
-    destination.replaceUsesWithIf(empty,
-                                  [&](OpOperand &use) { return program::readsPattern(use.getOwner()); });
+    destination.replaceUsesWithIf(own, [&](OpOperand &use) { return program::readsPattern(use.getOwner()); });
     Block &body = loop.getBody().front();
     body.getTerminator()->setOperand(number, program::carriedArgument(loop, number));
     explainChoice(loop, "contracting: a tensor has memory for one block at a time");
+  }
+
+  void replace(BlockArgument like) {
+    OpBuilder b(block->getBlock(), std::next(block->getIterator()));
+    auto type = cast<RankedTensorType>(destination.getType());
+    Value empty = EmptyOp::create(b, block.getLoc(), type, wholeDims(b), like, block);
+    Value start = empty;
+    if (fill)
+      start = FillOp::create(b, block.getLoc(), type, fill.getValue(), empty);
+    useInLoop(empty, start);
   }
 
   func::FuncOp function;

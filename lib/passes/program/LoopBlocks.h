@@ -35,6 +35,8 @@ public:
   bool add(mlir::Value tensor);
   /// Null without any access.
   std::optional<uint64_t> level() const { return at; }
+  /// The values that the tensor is, from those added on.
+  bool isOf(mlir::Value tensor) const { return seen.contains(tensor); }
 
 private:
   bool isOwn(mlir::Value iterator);
