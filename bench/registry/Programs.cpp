@@ -51,7 +51,7 @@ static void push(std::vector<Kernel> &list, Kernel kernel) {
 static Target over(double ratio, const char *peer) { return {.mean = ratio, .peer = peer}; }
 
 static void pushGraphPrograms(std::vector<Kernel> &list) {
-  const std::vector<std::string> graph = {"rmat:17:16"};
+  const std::vector<std::string> graph = {"rmat:17:16", TULLE_BENCH_CORA};
   const std::vector<Target> want = {over(1.3, kUnfused), over(0.9, "loop")};
   push(list, {.group = "programs",
               .name = "FusedMM 64",
@@ -153,7 +153,7 @@ std::vector<Kernel> programs() {
               .text = kSoftmax,
               .op = Op::Softmax,
               .format = "CSR",
-              .inputs = {"grid2d:1000", "rmat:17:16"},
+              .inputs = {"grid2d:1000", "rmat:17:16", TULLE_BENCH_CORA},
               .want = {over(1.5, kUnfused), over(0.95, "loop")},
               .formats = {{"e", "like A"}, {"p", "like A"}}});
   push(list, {.group = "programs",
