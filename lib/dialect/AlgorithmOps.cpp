@@ -89,6 +89,15 @@ LogicalResult AppendOp::verify() {
 
 LogicalResult AppendBlocksOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
 LogicalResult WorkspaceOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
+LogicalResult AccumulateOp::verify() {
+  if (failed(verifyBuffers(*this, getEntries(), getTensor(), getSizes())))
+    return failure();
+  const auto &levels = getEncoding(tensorOf(*this, getTensor())).getValue().levels;
+  if (levels.size() == 1 && levels[0].format.kind == format::LevelKind::Compressed &&
+      (levels[0].format.ordered || getHashed()))
+    return success();
+  return emitOpError("expected a tensor of one compressed level, which is ordered (constraint 4)");
+}
 LogicalResult ScatterOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
 
 LogicalResult BuildLevelsOp::verify() {

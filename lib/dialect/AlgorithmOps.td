@@ -220,6 +220,25 @@ def Tulle_WorkspaceOp : Tulle_BuildOp<"workspace"> {
   }];
 }
 
+def Tulle_AccumulateOp : Tulle_BuildOp<"accumulate", [], (ins UnitAttr:$hashed)> {
+  let summary = "The buffers of a row that lives in one iteration of a loop, its entries in any order";
+  let description = [{
+    ```mlir
+    %buffers:3 = tulle.accumulate %entries sizes (%n) for tensor<?xf64, #row> : !tulle.entries<1, f64> -> …
+    ```
+    The row is a list of coordinates and values. Entries are combined in an array, with a bit set of the coordinates that occur, and
+    then listed in order; or, with `hashed`, in the list itself, as they come: a hash table leads from a coordinate to its place. It is
+    sorted where the tensor's level is ordered.
+    What is done costs what is stored, and of a hash table memory, too. The buffers live as long as the iteration.
+
+    Constraints:
+    1. The results are the fields of format::layout of the tensor's encoding, with their types.
+    2. One size for each dimension.
+    3. The entries are the result of a tulle.entries.
+    4. The tensor has one level, which is compressed, and ordered unless the row is `hashed`.
+  }];
+}
+
 def Tulle_ScatterOp : Tulle_BuildOp<"scatter", [AttrSizedOperandSegments], (ins Optional<AnyRankedTensor>:$pairs)> {
   let summary = "The buffers of a tensor whose entries are stored at the positions that attribute queries give";
   let description = [{

@@ -8,8 +8,8 @@ def Tulle_Plan : Tulle_Enum<"AssemblyPlan", "how the memory of a new tensor is s
 def Tulle_PlanAttr : EnumAttr<Tulle_Dialect, Tulle_Plan, "plan">;
 
 def Tulle_AssemblyStrategy : Tulle_Enum<"AssemblyStrategy", "the algorithm that builds a new tensor",
-    ["AppendBlocks", "Append", "Workspace", "Scatter", "RadixSort", "LevelByLevel"],
-    ["append_blocks", "append", "workspace", "scatter", "radix_sort", "level_by_level"]>;
+    ["AppendBlocks", "Append", "Workspace", "Scatter", "RadixSort", "LevelByLevel", "Bitmap", "Hashed"],
+    ["append_blocks", "append", "workspace", "scatter", "radix_sort", "level_by_level", "bitmap", "hashed"]>;
 def Tulle_AssemblyStrategyAttr : EnumAttr<Tulle_Dialect, Tulle_AssemblyStrategy, "assembly">;
 
 def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTerminator, SingleBlock, RecursiveMemoryEffects, AutomaticAllocationScope]> {
@@ -42,6 +42,8 @@ def Tulle_AssembleOp : Tulle_Op<"assemble", [AttrSizedOperandSegments, NoTermina
     - `scatter`: attribute queries (histograms, prefix sums) give each entry's position, and a second run of the loops stores it.
     - `radix_sort`: an LSD radix sort by level puts a list of the entries in storage order, and they are appended.
     - `level_by_level`: the sorted list is traversed once or twice for each level, which gives all entries their positions there.
+    - `bitmap`: of a row that lives in one iteration of a loop: a dense array accumulates it, and a bit set has its coordinates.
+    - `hashed`: of such a row: a hash table leads from a coordinate to its entry, and the entries stand as they came.
 
     Constraints:
     1. One size for each dimension; static sizes agree with the type.

@@ -58,6 +58,7 @@ struct SchedulePrimitives {
   mlir::DictionaryAttr strategy = {}, loops = {};
   mlir::ArrayAttr computeAt = {};
   AssemblyPlanAttr assemble = {};
+  AssemblyStrategyAttr workspace = {};
 };
 
 /// The tensor's encoding; dense in row-major order when it has none.

@@ -50,7 +50,11 @@ static LogicalResult verifyDerived(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr bound,
                                    ArrayAttr derived, ArrayAttr reorder, DictionaryAttr strategy,
-                                   DictionaryAttr loops, ArrayAttr place, AssemblyPlanAttr) {
+                                   DictionaryAttr loops, ArrayAttr place, AssemblyPlanAttr,
+                                   AssemblyStrategyAttr workspace) {
+  if (workspace && workspace.getValue() != AssemblyStrategy::Bitmap &&
+      workspace.getValue() != AssemblyStrategy::Hashed)
+    return emitError() << "expected bitmap or hashed in 'workspace', got " << workspace;
   if (failed(verifyNumbers(emitError, bound, "bound", 1)) || failed(verifyDerived(emitError, derived)))
     return failure();
   if (place && !llvm::all_of(place, llvm::IsaPred<StringAttr>))
@@ -198,11 +202,12 @@ DirectivesAttr DirectivesAttr::withoutCache(CachePlace place) const {
 
 ScheduleAttr ScheduleAttr::get(MLIRContext *context, const SchedulePrimitives &all) {
   return get(context, all.bound, all.derived, all.reorder, all.strategy, all.loops, all.computeAt,
-             all.assemble);
+             all.assemble, all.workspace);
 }
 
 SchedulePrimitives ScheduleAttr::all() const {
-  return {getBound(), getDerived(), getReorder(), getStrategy(), getLoops(), getComputeAt(), getAssemble()};
+  return {getBound(), getDerived(),   getReorder(),  getStrategy(),
+          getLoops(), getComputeAt(), getAssemble(), getWorkspace()};
 }
 
 DirectivesAttr ScheduleAttr::directivesOf(StringRef loop) const {

@@ -114,6 +114,7 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     | `loops` | the directives of a loop |
     | `compute_at` | the statement is computed in the last of these loops of what reads it; `[]`: in loops of its own |
     | `assemble` | how the memory of the new tensor is sized |
+    | `workspace` | where a row of the new tensor is accumulated that lives in one iteration of a loop: `bitmap` or `hashed` |
 
     ```mlir
     #tulle.schedule<reorder = ["i", "k", "j"], strategy = {k = #tulle<strategy gallop>}, assemble = count>
@@ -125,7 +126,8 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
                         OptionalParameter<"::mlir::DictionaryAttr">:$strategy,
                         OptionalParameter<"::mlir::DictionaryAttr">:$loops,
                         OptionalParameter<"::mlir::ArrayAttr">:$compute_at,
-                        OptionalParameter<"::tulle::dialect::AssemblyPlanAttr">:$assemble);
+                        OptionalParameter<"::tulle::dialect::AssemblyPlanAttr">:$assemble,
+                        OptionalParameter<"::tulle::dialect::AssemblyStrategyAttr">:$workspace);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::SchedulePrimitives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

@@ -130,6 +130,24 @@ def ContractTensors : FunctionPass<"tulle-contract-tensors", tulle # arith # mem
   a level below others of a dense tensor (`T(r,i,l)` in blocks of i), each block has a tensor of its own, with as many coordinates of that level.
 }]>;
 
+def ContractAssemblies : FunctionPass<"tulle-contract-assemblies", tulle, "Assemble a row at a time what one loop reads", [{
+  A new tensor whose place is a loop (`compute_at`) becomes a row in each iteration of that loop, where all that reads the tensor is at the
+  iteration's coordinate. Both loops visit the same coordinates; the tensor's first level has all of them, and its last one those
+  that are stored. The row is a `bitmap`, or `hashed`, as the statement's schedule says: entries of that have no order.
+
+  ```mlir
+  %w = tulle.assemble (%m, %n) … { tulle.iterate %i in %rows … { … tulle.insert %v at (%i, %k) } } : tensor<?x?xf64, #CSR>
+  %D = tulle.iterate %i in %rows … { %row = tulle.space %w level(1) under %it … }
+  ```
+  becomes
+  ```mlir
+  %D = tulle.iterate %i in %rows … {
+    %w = tulle.assemble (%n) attributes {strategy = bitmap} { … tulle.insert %v at (%k) } : tensor<?xf64, #row>
+    %row = tulle.space %w level(0) …
+  }
+  ```
+}]>;
+
 def RemoveDeadStores : FunctionPass<"tulle-remove-dead-stores", tulle, "Remove stores into tensors that nobody reads", [{
   A tensor is needed where a load, a return or another op reads it or what continues it in place. Other stores go, and so do arguments
   with `tulle.statement` that are left without a use: those tensors do not exist at run time.
@@ -219,6 +237,12 @@ def LowerWorkspace : LowerAlgorithm<"tulle-lower-workspace",
     "Lower tulle.workspace to loops that accumulate fibers in an array and append them", [{
   Each thread has an array of values and a bit set of coordinates. Where a fiber ends, the bits are visited in order, their entries
   appended, and both are emptied. A level that is large against the number of entries leads to `tulle.sort`.
+}]>;
+
+def LowerAccumulate : LowerAlgorithm<"tulle-lower-accumulate", "Lower tulle.accumulate to loops that list the entries of a row", [{
+  The array and the bit set are workspaces that come back filled (`tulle.filled_buffer`). The hash table has twice as many slots as
+  the row has inserts, which a first loop counts, a power of two; probes are linear. Each task keeps its memory from row to row, as
+  large as the largest so far. Entries that come once each and in order are listed alone.
 }]>;
 
 def LowerScatter : LowerAlgorithm<"tulle-lower-scatter", "Lower tulle.scatter to loops that query the entries and loops that store them", [{
@@ -374,7 +398,7 @@ def DistributeFunctions : FunctionPass<"tulle-distribute-functions", arith # scf
 }]>;
 
 def HoistAllocations : FunctionPass<"tulle-hoist-allocations", memref, "Hoist allocations out of loops", [{
-  A `memref.alloc` with a `memref.dealloc` in its block moves, together with it, out of all loops that the size does not depend on. A
+  A `memref.alloc` with a `memref.dealloc` in its block, or a `tulle.filled_buffer` that is given back there, moves, together with it, out of all loops that the size does not depend on. A
   parallel region is not left: each thread has memory of its own. (Upstream's `buffer-loop-hoisting` runs before deallocations
   are inserted: it moves the allocation alone, and leaves a `memref.dealloc` in the loop that frees it in the first iteration.)
 }]>;

@@ -83,7 +83,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Iteration:
     return fmt::format(
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
-        "tulle-fuse-loops,"
+        "tulle-contract-assemblies,tulle-fuse-loops,"
         "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init{})",
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
@@ -93,8 +93,9 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format(
         "tulle-lower-build-levels,tulle-lower-scatter,tulle-lower-workspace,tulle-lower-append-blocks,"
         "tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
+        "tulle-inline-entries,tulle-lower-accumulate,"
         "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
-        "tulle-lower-scatter-entries,tulle-lower-chained-scan,tulle-inline-entries,"
+        "tulle-lower-scatter-entries,tulle-lower-chained-scan,"
         "func.func(canonicalize,tulle-index-operands{},tulle-insert-copies),tulle-lower,func.func("
         "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,"
         "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)",

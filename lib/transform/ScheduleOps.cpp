@@ -22,7 +22,7 @@ DiagnosedSilenceableFailure say(Operation *primitive, linalg::GenericOp statemen
            << "the statement has this primitive already; keep one of them";
   auto schedule = ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, statement.getContext(),
                                            now.bound, now.derived, now.reorder, now.strategy, now.loops,
-                                           now.computeAt, now.assemble);
+                                           now.computeAt, now.assemble, now.workspace);
   if (!schedule)
     return DiagnosedSilenceableFailure::definiteFailure();
   statement->setAttr(kScheduleAttr, schedule);
@@ -99,6 +99,9 @@ TULLE_PRIMITIVE(CoiterationStrategyOp, {
 })
 TULLE_PRIMITIVE(AssembleWithOp, {
   return say(*this, target, [&](SchedulePrimitives &now) { return set(now.assemble, getPlanAttr()); });
+})
+TULLE_PRIMITIVE(AccumulateInOp, {
+  return say(*this, target, [&](SchedulePrimitives &now) { return set(now.workspace, getKindAttr()); });
 })
 TULLE_PRIMITIVE(ParallelizeOp, {
   Directives said;

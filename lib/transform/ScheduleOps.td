@@ -51,6 +51,19 @@ def Tulle_AssembleWithOp : Tulle_PrimitiveOp<"assemble"> {
   let assemblyFormat = "$target $plan attr-dict `:` type($target)";
 }
 
+def Tulle_AccumulateInOp : Tulle_PrimitiveOp<"workspace"> {
+  let summary = "What accumulates a row of the statement's new tensor that lives in one iteration of a loop";
+  let description = [{
+    ```mlir
+    transform.tulle.compute_at %w ["i"] : !transform.any_op
+    transform.tulle.workspace %w hashed : !transform.any_op
+    ```
+    `bitmap` is an array with a bit set of the coordinates that are stored, and what there is without the op; `hashed` is a hash table.
+  }];
+  let arguments = (ins TransformHandleTypeInterface:$target, Tulle_AssemblyStrategyAttr:$kind);
+  let assemblyFormat = "$target $kind attr-dict `:` type($target)";
+}
+
 def Tulle_ConvertOperandOp : Tulle_PrimitiveOp<"convert"> {
   let summary = "The statement computes on an operand in another format";
   let description = [{

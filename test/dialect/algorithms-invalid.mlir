@@ -73,6 +73,19 @@ func.func @source(%e: !tulle.entries<2, f64>, %n: index) {
 
 // -----
 
+#rows = #tulle.encoding<{ map = (i) -> (i : compressed(nonordered)) }>
+
+func.func @row(%n: index, %v: f64) {
+  %e = tulle.entries {
+    tulle.insert %v at (%n) : f64
+  } : !tulle.entries<1, f64>
+  // expected-error @+1 {{expected a tensor of one compressed level, which is ordered (constraint 4)}}
+  %b:3 = tulle.accumulate %e sizes(%n) for tensor<?xf64, #rows> : !tulle.entries<1, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 
 func.func @buffers(%list: memref<?xi64>, %n: index) {

@@ -3,6 +3,7 @@
 // RUN: tulle-opt %s --mlir-print-op-generic | tulle-opt | FileCheck %s
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#row = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 #COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton(soa)) }>
 
 // CHECK-LABEL: @entries
@@ -45,6 +46,13 @@ func.func @streams(%pairs: tensor<?x?xi1, #CSR>, %n: index, %v: f64) {
   %b:3 = tulle.append_blocks %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
   // CHECK: tulle.workspace %[[ENTRIES]] sizes
   %w:3 = tulle.workspace %e sizes(%n, %n) for tensor<?x?xf64, #CSR> parallel : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  %one = tulle.entries {
+    tulle.insert %v at (%n) : f64
+  } : !tulle.entries<1, f64>
+  // CHECK: tulle.accumulate %{{.*}} sizes(%{{.*}}) for tensor<?xf64, #{{.*}}> :
+  %r:3 = tulle.accumulate %one sizes(%n) for tensor<?xf64, #row> : !tulle.entries<1, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.accumulate %{{.*}} sizes(%{{.*}}) for tensor<?xf64, #{{.*}}> {hashed} :
+  %h:3 = tulle.accumulate %one sizes(%n) for tensor<?xf64, #row> {hashed} : !tulle.entries<1, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
   // CHECK: tulle.scatter %[[ENTRIES]] sizes
   %s:3 = tulle.scatter %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
   // CHECK: tulle.scatter %[[ENTRIES]] pairs %{{.*}} sizes

@@ -19,6 +19,12 @@ func.func private @f() attributes {x = #twice}
 
 // -----
 
+// expected-error @+1 {{expected bitmap or hashed in 'workspace', got }}
+#scatter = #tulle.schedule<workspace = #tulle<assembly scatter>>
+func.func private @f() attributes {x = #scatter}
+
+// -----
+
 // expected-error @+1 {{expected names of loops in 'reorder', got 1 : i64}}
 #number = #tulle.schedule<reorder = [1]>
 func.func private @f() attributes {x = #number}

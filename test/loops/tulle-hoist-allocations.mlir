@@ -59,3 +59,25 @@ func.func @kept(%rows: index, %n: index, %some: i1, %x: f32) {
   }
   return
 }
+
+// -----
+
+// A workspace that comes back filled is one for all iterations.
+// CHECK-LABEL: func.func @filled
+// CHECK: %[[WORKSPACE:.*]] = tulle.filled_buffer
+// CHECK: scf.for
+// CHECK-NOT: tulle.return_filled_buffer
+// CHECK: }
+// CHECK-NEXT: tulle.return_filled_buffer %[[WORKSPACE]]
+func.func @filled(%rows: index, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %rows step %c1 {
+    %row = tulle.filled_buffer %n, %zero : memref<?xf32>
+    memref.store %x, %row[%c0] : memref<?xf32>
+    memref.store %zero, %row[%c0] : memref<?xf32>
+    tulle.return_filled_buffer %row, %zero : memref<?xf32>
+  }
+  return
+}

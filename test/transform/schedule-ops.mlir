@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --split-input-file --transform-interpreter --verify-diagnostics | FileCheck %s
 
 // What ops say of a statement is what its tulle.schedule says.
-// CHECK: tulle.schedule = #tulle.schedule<reorder = ["j", "i"], strategy = {j = #tulle<strategy gallop>}, loops = {i = #tulle.directives<vectorize = 8, unroll = 2>, j = #tulle.directives<parallelize = {{ *}}none>}, compute_at = []>
+// CHECK: tulle.schedule = #tulle.schedule<reorder = ["j", "i"], strategy = {j = #tulle<strategy gallop>}, loops = {i = #tulle.directives<vectorize = 8, unroll = 2>, j = #tulle.directives<parallelize = {{ *}}none>}, compute_at = [], workspace = {{ *}}hashed>
 func.func @f(%x: tensor<4x4xf64> {tulle.name = "x"}, %y: tensor<4x4xf64>) -> tensor<4x4xf64> {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<4x4xf64>) outs(%y : tensor<4x4xf64>) attrs = {tulle.indices = ["i", "j"]} {
@@ -19,6 +19,7 @@ module attributes {transform.with_named_sequence} {
     transform.tulle.unroll %s over "i" by 2 : !transform.any_op
     transform.tulle.parallelize %s over "j" none : !transform.any_op
     transform.tulle.compute_root %s : !transform.any_op
+    transform.tulle.workspace %s hashed : !transform.any_op
     transform.yield
   }
 }

@@ -107,17 +107,17 @@ struct CoalesceSegments : impl::CoalesceSegmentsBase<CoalesceSegments> {
 
 //===--- Allocations ---===//
 
-/// The deallocation in the block of the allocation; the memory has no use beyond an iteration then.
-memref::DeallocOp deallocOf(memref::AllocOp alloc) {
+/// What gives the memory back in the block of the allocation; it has no use beyond an iteration then.
+Operation *endOf(Operation *alloc) {
   for (Operation *user : alloc->getUsers())
-    if (auto dealloc = dyn_cast<memref::DeallocOp>(user); dealloc && user->getBlock() == alloc->getBlock())
-      return dealloc;
-  return {};
+    if (isa<memref::DeallocOp, dialect::ReturnFilledBufferOp>(user) && user->getBlock() == alloc->getBlock())
+      return user;
+  return nullptr;
 }
 
 /// The outermost loop around the operation that its operands do not depend on; null without one. The search
 /// stops at parallel regions: each thread has memory of its own.
-Operation *outermostLoop(memref::AllocOp alloc) {
+Operation *outermostLoop(Operation *alloc) {
   Operation *found = nullptr;
   for (Operation *around = alloc->getParentOp(); isa<scf::ForOp, scf::WhileOp, scf::IfOp>(around);
        around = around->getParentOp()) {
@@ -132,14 +132,15 @@ Operation *outermostLoop(memref::AllocOp alloc) {
 
 struct HoistAllocations : impl::HoistAllocationsBase<HoistAllocations> {
   void runOnOperation() override {
-    getOperation()->walk([](memref::AllocOp alloc) {
-      memref::DeallocOp dealloc = deallocOf(alloc);
-      Operation *loop = dealloc ? outermostLoop(alloc) : nullptr;
+    getOperation()->walk([](Operation *alloc) {
+      if (!isa<memref::AllocOp, dialect::FilledBufferOp>(alloc))
+        return;
+      Operation *end = endOf(alloc), *loop = end ? outermostLoop(alloc) : nullptr;
       if (!loop)
         return;
       dialect::explainChoice(loop, "hoisting: an allocation in this loop is made once, before it");
       alloc->moveBefore(loop);
-      dealloc->moveAfter(loop);
+      end->moveAfter(loop);
     });
   }
 };

@@ -207,7 +207,10 @@ private:
     SmallVector<Attribute> names;
     auto add = [&](StringRef name, Value value) {
       results.push_back(value);
-      names.push_back(b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name))));
+      NamedAttrList own(b.getNamedAttr(kNameAttr, b.getStringAttr(name)));
+      if (tensors[name].intermediate && !isReadBehind(name))
+        own.set(kIntermediateAttr, b.getUnitAttr());
+      names.push_back(own.getDictionary(b.getContext()));
     };
     for (auto &[name, tensor] : tensors)
       if (tensor.written && !made.contains(name) && (!tensor.intermediate || isReadBehind(name)))

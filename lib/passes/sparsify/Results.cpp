@@ -33,7 +33,7 @@ Value LoopEmitter::assemble() {
       b, loc, type, dims, inserts, entries, order.isEmpty() ? AffineMapAttr() : AffineMapAttr::get(order),
       onceEach, combine.value_or(Combine::Add),
       scheduled ? schedule.getAssemble().getValue() : dialect::AssemblyPlan::Auto,
-      dialect::AssemblyStrategyAttr());
+      schedule ? schedule.getWorkspace() : dialect::AssemblyStrategyAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
   loops(outermost(), 0);

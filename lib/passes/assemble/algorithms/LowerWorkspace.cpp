@@ -1,14 +1,13 @@
 // tulle-lower-workspace: fibers accumulated in a dense workspace, whose entries are appended in order.
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/AllocationPlan.h"
 #include "passes/assemble/algorithms/ChunkedAppend.h"
+#include "passes/assemble/algorithms/CoordinateBits.h"
 #include "passes/assemble/algorithms/CoordinateList.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 #include "passes/assemble/choose/Strategies.h"
-#include <limits>
 
 namespace tulle::passes {
 using namespace mlir;
@@ -21,95 +20,6 @@ using arith::CmpIPredicate;
 using format::LevelKind;
 
 namespace {
-
-//===--- A set of small integers ---===//
-
-/// Filled in any order, visited in ascending order, and emptied by the visit. One bit per key, and above
-/// every 64 words of these one word that says which are not empty. Only the summary words between the
-/// smallest and the largest that were touched are looked at.
-class Bitmap {
-public:
-  /// An empty set of keys below `size`; memory of the call.
-  Bitmap(const Target &target, Value size)
-      : target(target), b(target.builder), words(emptyWords(target, size)), least(target, b.getIndexType()),
-        most(target, b.getIndexType()) {
-    summary = emptyWords(target, make<memref::DimOp>(target, words, target.constant(0)));
-    forget();
-  }
-
-  /// Returns whether the key is new (i1).
-  Value insert(Value key) const {
-    // The bit is set without a test: a branch that is guessed wrong costs more. Whether its word was empty is
-    // tested: entries close to each other share words, so that this is guessed right, and the summary is left
-    // alone.
-    auto [word, before] = setBit(words, key);
-    when(target, target.isEqual(before, 0), [&, word = word] {
-      Value at = setBit(summary, word).first;
-      least.set(target.umin(least.get(), at));
-      most.set(target.umax(most.get(), at));
-    });
-    Value bit = make<arith::TruncIOp>(target, b.getI1Type(), target.shiftRight(before, numberInWord(key)));
-    return make<arith::XOrIOp>(target, bit, target.constantInt(b.getI1Type(), 1));
-  }
-
-  /// Visits the keys in ascending order and empties the set.
-  void drain(function_ref<void(Value)> visit) const {
-    Value end = target.add(most.get(), 1);
-    forEach(target, least.get(), end, LoopKind::Reduction,
-            [&](Value at) { eachBit(summary, at, [&](Value word) { eachBit(words, word, visit); }); });
-    forget();
-  }
-
-  /// The set is empty.
-  void free() const {
-    for (Value buffer : {words, summary})
-      returnFilledBuffer(target, buffer, target.constantInt(b.getI64Type(), 0));
-  }
-
-private:
-  /// Words for `bits` bits, all zero.
-  static Value emptyWords(const Target &target, Value bits) {
-    Value rounded = target.add(bits, 63);
-    Value count = target.builder.createOrFold<arith::ShRUIOp>(target.loc, rounded, target.constant(6));
-    return filledBuffer(target, count, target.constantInt(target.builder.getI64Type(), 0));
-  }
-  Value numberInWord(Value key) const {
-    return make<arith::IndexCastUIOp>(target, b.getI64Type(), target.both(key, 63));
-  }
-  /// Sets the key's bit; returns the number of its word, and what the word was.
-  std::pair<Value, Value> setBit(Value words, Value key) const {
-    Value at = target.shiftRight(key, 6);
-    Value bit = target.shiftLeft(target.constantInt(b.getI64Type(), 1), numberInWord(key));
-    Value word = loadAt(target, words, at);
-    storeAt(target, make<arith::OrIOp>(target, word, bit), words, at);
-    return {at, word};
-  }
-
-  /// Visits the bits of one word, which becomes zero.
-  void eachBit(Value words, Value at, function_ref<void(Value)> visit) const {
-    Value word = loadAt(target, words, at), one = target.constantInt(b.getI64Type(), 1);
-    storeAt(target, target.constantInt(b.getI64Type(), 0), words, at);
-    Value base = target.mul(at, 64);
-    levels::whileLoop(
-        target, word, [&](Values left) { return target.isDifferent(left[0], 0); },
-        [&](Values left) -> Values {
-          Value low =
-              make<LLVM::CountTrailingZerosOp>(target, b.getI64Type(), left[0], /*is_zero_poison=*/true);
-          visit(target.add(base, target.toIndex(low)));
-          return {target.both(left[0], target.difference(left[0], one))};
-        });
-  }
-
-  void forget() const {
-    least.set(target.constant(std::numeric_limits<int64_t>::max()));
-    most.set(target.constant(0));
-  }
-
-  const Target &target;
-  OpBuilder &b;
-  Value words, summary;
-  Register least, most; ///< the summary words that were touched lie between these
-};
 
 //===--- Workspaces ---===//
 
@@ -338,7 +248,7 @@ private:
   const bool byElement, lines;
   const bool stays; ///< blocks stay until moveValues
   Value size;
-  Bitmap keys;
+  CoordinateBits keys;
   Value values, untouched;               ///< and what elements hold that no entry has touched
   Value slots;                           ///< where the blocks of keys are, if they are whole
   Value sources;                         ///< by number of an appended block: where it is, if blocks stay

@@ -169,6 +169,16 @@ static bool fitsAppend(const TargetFacts &target, const Stream &stream) {
   return order.unique || stored == target.levels() || target.fillIsIdentity() || order.sorted();
 }
 
+bool fitsRow(const TargetFacts &target, const Stream &stream) {
+  auto around = stream.loops->getParentOp()->getParentOp();
+  return target.levels() == 1 && target.format(0).kind == LevelKind::Compressed && target.format(0).unique &&
+         !isa<mlir::func::FuncOp>(around);
+}
+
+static bool fitsBitmap(const TargetFacts &target, const Stream &stream) {
+  return fitsRow(target, stream) && target.format(0).ordered;
+}
+
 bool fitsWorkspace(const TargetFacts &target, const Stream &stream) {
   unsigned stored = target.storedLevels();
   if (target.storage.digits.empty() || stored == 0 || !growsAtEnds(target))
@@ -238,6 +248,8 @@ constexpr Candidate candidates[] = {
     {AssemblyStrategy::RadixSort, fitsRadixSort, "sorted by counting, level by level: no order is known"},
     {AssemblyStrategy::LevelByLevel, fitsLevelByLevel,
      "sorted, then stored level by level: no other way makes this nesting of levels"},
+    {AssemblyStrategy::Bitmap, fitsBitmap, "accumulated in an array with a bit set, a row in each iteration"},
+    {AssemblyStrategy::Hashed, fitsRow, "accumulated in a hash table, a row in each iteration"},
 };
 
 } // namespace

@@ -10,6 +10,8 @@ namespace tulle::assemble {
 bool fits(dialect::AssemblyStrategy strategy, const TargetFacts &target, const Stream &stream);
 bool fitsAppendBlocks(const TargetFacts &target, const Stream &stream);
 bool fitsWorkspace(const TargetFacts &target, const Stream &stream);
+/// A row of one iteration: one level, whose entries are listed.
+bool fitsRow(const TargetFacts &target, const Stream &stream);
 /// Sets the op's strategy to the cheapest that fits, with a remark; a strategy that it has must fit.
 mlir::LogicalResult chooseStrategy(dialect::AssembleOp op);
 

@@ -210,6 +210,10 @@ struct ExpandAssembly : impl::ExpandAssemblyBase<ExpandAssembly> {
     case AssemblyStrategy::Workspace:
       return WorkspaceOp::create(b, target.loc, types, entries, sizes, target.tensor, parallel,
                                  target.combine, target.plan);
+    case AssemblyStrategy::Bitmap:
+    case AssemblyStrategy::Hashed:
+      return AccumulateOp::create(b, target.loc, types, entries, strategy == AssemblyStrategy::Hashed, sizes,
+                                  target.tensor, /*parallel=*/false, target.combine, target.plan);
     case AssemblyStrategy::Scatter:
       return ScatterOp::create(b, target.loc, types, entries, pairs, sizes, target.tensor, parallel,
                                target.combine, target.plan);
