@@ -16,6 +16,7 @@ struct Scheduled {
 
 const char *const kSpMV = "y(i) = A(i,j) * x(j)", *const kSpMM = "C(i,k) = A(i,j) * X(j,k)",
                   *const kProduct = "C(i,j) = A(i,k) * B(k,j)",
+                  *const kTriple = "C(i,j) = A(i,l) * B(l,k) * A(k,j)",
                   *const kSampled = "C(i,j) = D(i,k) * E(j,k) where A",
                   *const kSoftmax =
                       "m(i) max= A(i,j) where A; e(i,j) = exp(A(i,j) - m(i)) where A; d(i) = e(i,j); "
@@ -32,6 +33,12 @@ const Scheduled kRows[] = {
     {"A * A", kProduct, Op::Multiply, 0, "rmat:15:16", "assemble(C, count)"},
     {"masked A * A", "C(i,j) = A(i,k) * B(k,j) where A", Op::Masked, 0, "rmat:12:8",
      "precompute(A(i,k) * B(k,j), i, w)"},
+    {"A * A * A", kTriple, Op::Multiply, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : bitmap)"},
+    {"A * A * A", kTriple, Op::Multiply, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : hashed)"},
+    {"A * A * A", kTriple, Op::Multiply, 0, "uniform:200000:200000:3",
+     "precompute(A(i,l) * B(l,k), i, w : bitmap)"},
+    {"A * A * A", kTriple, Op::Multiply, 0, "uniform:200000:200000:3",
+     "precompute(A(i,l) * B(l,k), i, w : hashed)"},
     {"softmax", kSoftmax, Op::Softmax, 0, "grid2d:1000", "compute_root(m); compute_root(e); compute_root(d)",
      kLikeA},
     {"softmax", kSoftmax, Op::Softmax, 0, "grid2d:1000",

@@ -76,6 +76,8 @@ std::vector<std::string> primitives(const notation::Program &program, const Stat
     list.push_back(s.loops.place->loops.empty()
                        ? fmt::format("compute_root {}", target)
                        : fmt::format("compute_at {} {}", target, quoted(s.loops.place->loops)));
+  if (s.loops.workspace != notation::WorkspaceKind::Dense)
+    list.push_back(fmt::format("workspace {} {}", target, notation::nameOf(s.loops.workspace)));
   if (s.plan != notation::AssemblyPlan::Auto)
     list.push_back(fmt::format("assemble {} {}", target, notation::nameOf(s.plan)));
   return list;

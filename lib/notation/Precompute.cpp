@@ -127,6 +127,48 @@ private:
   }
 };
 
+/// Makes `loop` the first index, whose coordinates have a row each, and the tensor's format one of rows that
+/// are stored. Why that cannot be; empty otherwise.
+std::string storeRows(const Program &program, const std::vector<std::string> &loops, WorkspaceKind kind,
+                      std::vector<unsigned> &indices, TensorDecl &decl) {
+  const std::string &loop = loops.back();
+  auto isRow = [&](unsigned index) { return program.indices[index].name == loop; };
+  const auto row = std::ranges::find_if(indices, isRow);
+  if (row == indices.end() || loops.size() > 1)
+    return fmt::format("a {} workspace is for one iteration, and no block of them: leave {} out",
+                       nameOf(kind), loops.size() > 1 ? loops.front() : fmt::format("': {}'", nameOf(kind)));
+  std::rotate(indices.begin(), row, row + 1);
+  if (indices.size() != 2)
+    return fmt::format("a {} workspace has one index besides {}, and this part has {}: leave ': {}' out",
+                       nameOf(kind), loop, indices.size() - 1, nameOf(kind));
+  decl.encoding = format::parseFormat("CSR", 2);
+  return "";
+}
+
+/// Why the part stores nothing of its own, or everything; empty otherwise.
+std::string whyNotSparse(const Program &program, const Statement &made, WorkspaceKind kind) {
+  const ResultPattern pattern = resultPattern(program, made);
+  if (pattern.kind == PatternKind::Dense)
+    return fmt::format("{}; leave ': {}' out", pattern.reason.substr(0, pattern.reason.rfind("; ")),
+                       nameOf(kind));
+  return pattern.kind == PatternKind::Operand
+             ? fmt::format("it stores what {} does, and nothing is accumulated: leave ': {}' out",
+                           program.tensors[pattern.operand->tensor].name, nameOf(kind))
+             : "";
+}
+
+/// A result that is stored where an operand is stays there, whatever the workspace stores: by a mask.
+void keepPattern(const Program &before, const Statement &old, Statement &now) {
+  const ResultPattern was = resultPattern(before, old);
+  if (isDense(before.tensors[old.lhs.tensor]) || was.kind != PatternKind::Operand || old.where)
+    return;
+  ExprNode mask;
+  mask.op = Op::Access;
+  mask.type = before.tensors[was.operand->tensor].type;
+  mask.access = *was.operand;
+  now.where = std::make_shared<const ExprNode>(std::move(mask));
+}
+
 /// Whether the sparse result would be stored elsewhere; why.
 std::string whyNotStored(const Program &before, const Statement &old, const Program &after,
                          const Statement &now) {
@@ -143,7 +185,8 @@ std::string whyNotStored(const Program &before, const Statement &old, const Prog
 } // namespace
 
 std::string precomputeExpression(Program &program, size_t number, const std::string &text,
-                                 const std::vector<std::string> &loops, const std::string &name) {
+                                 const std::vector<std::string> &loops, const std::string &name,
+                                 WorkspaceKind kind) {
   const Statement &reader = program.statements[number];
   Occurrences part(program, text);
   part.find(reader.rhs);
@@ -183,9 +226,13 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
   TensorDecl decl;
   decl.name = name;
   decl.type = part.found->type;
+  decl.encoding = format::denseEncoding(unsigned(indices.size()));
+  if (std::string why =
+          kind == WorkspaceKind::Dense ? std::string() : storeRows(program, loops, kind, indices, decl);
+      !why.empty())
+    return why;
   for (unsigned index : indices)
     decl.dims.push_back(program.indices[index].size);
-  decl.encoding = format::denseEncoding(unsigned(indices.size()));
   decl.written = true;
   const auto tensor = unsigned(next.tensors.size());
   next.tensors.push_back(std::move(decl));
@@ -193,6 +240,10 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
   Workspace workspace(next, reader, part.found, indices, sums);
   workspace.made.lhs.tensor = tensor;
   workspace.made.loops.place = {loops, {}};
+  if (std::string why =
+          kind == WorkspaceKind::Dense ? std::string() : whyNotSparse(next, workspace.made, kind);
+      !why.empty())
+    return why;
   ExprNode access;
   access.op = Op::Access;
   access.type = part.found->type;
@@ -202,6 +253,8 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
   now.rhs = part.replaced(reader.rhs, std::make_shared<const ExprNode>(std::move(access)));
   std::erase_if(now.reductionIndices, [&](unsigned index) { return std::ranges::count(sums, index) > 0; });
   now.assign = now.assign || (isSum && !now.accumulate && now.reductionIndices.empty());
+  if (kind != WorkspaceKind::Dense)
+    keepPattern(program, reader, now);
   if (std::string why = whyNotStored(program, reader, next, now); !why.empty())
     return why;
   next.statements[number] = std::move(now);

@@ -129,6 +129,10 @@ enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
 /// which hold what they update, too.
 enum class CachePlace : uint8_t { Stack, Registers };
 
+/// What a precomputed part is accumulated in: a dense tensor; or a row in each iteration that stores what the
+/// part does, by an array with a bit set, or a hash table.
+enum class WorkspaceKind : uint8_t { Dense, Bitmap, Hashed };
+
 /// What a schedule says of the loops of a statement. Loops are named by their indices, or by digits of these:
 /// `i/4` over blocks, `i%4` within them; what a loop is split into, by the names given there.
 struct LoopSchedule {
@@ -148,7 +152,7 @@ struct LoopSchedule {
     Threads threads = Threads::Auto; ///< of Parallelize
     unsigned tensor = 0;             ///< of Prefetch and Cache: an operand, or of Cache a result
     CachePlace place = CachePlace::Stack;
-    std::string partials = {};       ///< of Rfactor: the tensor of what each iteration has
+    std::string partials = {}; ///< of Rfactor: the tensor of what each iteration has
     SourceRange range = {};
   };
   /// Loops that become others: a loop becomes one over tiles and one within a tile, or counts positions; two
@@ -180,6 +184,7 @@ struct LoopSchedule {
   std::vector<Derived> derived; ///< in the order of the text: a later one may take what an earlier one made
   std::vector<Bound> bounds;
   std::optional<Place> place;
+  WorkspaceKind workspace = WorkspaceKind::Dense; ///< of a statement that a primitive has made
   bool precomputes = false; ///< a primitive has made the statement, of the one behind it, and says the place
   bool isEmpty() const {
     return order.empty() && strategies.empty() && conversions.empty() && directives.empty() &&
@@ -191,6 +196,7 @@ struct LoopSchedule {
 std::string_view nameOf(AssemblyPlan plan);
 std::string_view nameOf(Threads threads);
 std::string_view nameOf(CachePlace place);
+std::string_view nameOf(WorkspaceKind kind);
 std::string_view nameOf(LoopSchedule::Directive::Kind kind);
 std::string_view nameOf(LoopSchedule::Derived::Kind kind);
 
@@ -327,11 +333,12 @@ std::vector<unsigned> declareParts(Program &program, unsigned tensor, std::vecto
 std::string decomposeStatement(Program &program, size_t statement, unsigned tensor,
                                const std::vector<unsigned> &parts);
 
-/// Makes a part of the statement's right-hand side, by its text, a statement of its own before it: a dense
-/// tensor of that name, computed in the last of these loops of the statement. Sums over what only the part
-/// depends on go with it. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
+/// Makes a part of the statement's right-hand side, by its text, a statement of its own before it: a tensor
+/// of that name, computed in the last of these loops of the statement. Sums over what only the part depends
+/// on go with it. Returns why that cannot be, and leaves the program as it is then; empty otherwise.
 std::string precomputeExpression(Program &program, size_t statement, const std::string &text,
-                                 const std::vector<std::string> &loops, const std::string &name);
+                                 const std::vector<std::string> &loops, const std::string &name,
+                                 WorkspaceKind kind);
 
 /// The name of one of the program's statements (not of a copy): its result, and a number where it is not the
 /// first that makes it.

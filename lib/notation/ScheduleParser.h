@@ -102,6 +102,7 @@ private:
   void computeInline(const Token &primitive);
   std::string placeNamed(const Token &loop) const;
   void precompute(const Token &primitive);
+  WorkspaceKind workspaceKind();
   size_t producerNamed(const Token &primitive);
   void placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive);
 };

@@ -225,8 +225,12 @@ void ScheduleParser::precompute(const Token &primitive) {
   const support::SourceRange part{begin, end};
   cursor.expect(",", "after the expression, and the loop in which it is computed");
   std::vector<Token> words;
-  cursor.list(")", "after the loop in which it is computed, and a name",
-              [&] { words.push_back(cursor.expectWord("a loop, or the name of the workspace")); });
+  WorkspaceKind kind = WorkspaceKind::Dense;
+  cursor.list(")", "after the loop in which it is computed, and a name", [&] {
+    words.push_back(cursor.expectWord("a loop, or the name of the workspace"));
+    if (cursor.accept(":"))
+      kind = workspaceKind();
+  });
   const Token name = words.back();
   words.pop_back();
   if (words.empty())
@@ -241,15 +245,33 @@ void ScheduleParser::precompute(const Token &primitive) {
   if (!program.statements[number].loops.isEmpty())
     cursor.fail(primitive.range, "what is said of the statement's loops stands after it");
   const std::string expression(text.substr(begin, end - begin));
-  const std::string why = precomputeExpression(program, number, expression, loops, std::string(name.text));
+  const std::string why =
+      precomputeExpression(program, number, expression, loops, std::string(name.text), kind);
   if (!why.empty())
     cursor.fail(part, why);
   LoopSchedule &made = program.statements[number].loops;
   made.place->range = cursor.since(primitive.range.begin);
   made.precomputes = true;
-  program.rewrites.push_back(fmt::format("{}: precompute({}, {}, {})",
-                                         nameOf(program, program.statements[number + 1]), expression,
-                                         fmt::join(loops, ", "), name.text));
+  made.workspace = kind;
+  program.rewrites.push_back(
+      fmt::format("{}: precompute({}, {}, {}{})", nameOf(program, program.statements[number + 1]), expression,
+                  fmt::join(loops, ", "), name.text,
+                  kind == WorkspaceKind::Dense ? std::string() : fmt::format(" : {}", nameOf(kind))));
+}
+
+/// What stands behind the name of a workspace, the last in the list.
+WorkspaceKind ScheduleParser::workspaceKind() {
+  const Token name = cursor.expectWord("dense, bitmap or hashed");
+  constexpr WorkspaceKind kinds[] = {WorkspaceKind::Dense, WorkspaceKind::Bitmap, WorkspaceKind::Hashed};
+  const auto *kind = std::ranges::find_if(kinds, [&](WorkspaceKind k) { return nameOf(k) == name.text; });
+  if (kind == std::end(kinds))
+    cursor.fail(name.range,
+                fmt::format("unknown workspace '{}': expected dense (all coordinates), bitmap (an "
+                            "array, and a set of those that are stored) or hashed (a hash table)",
+                            name.text));
+  if (!cursor.next(")"))
+    cursor.failExpected("')' after the workspace");
+  return *kind;
 }
 
 /// A statement that a later one reads.
@@ -272,6 +294,8 @@ size_t ScheduleParser::producerNamed(const Token &primitive) {
 
 void ScheduleParser::placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive) {
   Statement &s = program.statements[producer];
+  if (s.loops.precomputes && s.loops.place->loops == loops)
+    return; // as its primitive says
   if (s.loops.place)
     cursor.fail(primitive.range, fmt::format("{} has a place already; keep one of them", nameOf(program, s)));
   s.loops.place = {std::move(loops), cursor.since(primitive.range.begin)};

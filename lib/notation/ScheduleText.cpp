@@ -41,6 +41,11 @@ std::string_view nameOf(CachePlace place) {
   return names[size_t(place)];
 }
 
+std::string_view nameOf(WorkspaceKind kind) {
+  constexpr std::string_view names[] = {"dense", "bitmap", "hashed"};
+  return names[size_t(kind)];
+}
+
 std::string_view nameOf(LoopSchedule::Directive::Kind kind) {
   constexpr std::string_view names[] = {"parallelize", "vectorize", "unroll", "jam",
                                         "prefetch",    "cache",     "rfactor"};

@@ -197,8 +197,8 @@ std::string randomPlace(const notation::Program &program, Random &random) {
       loop);
 }
 
-/// A factor of a product, where all is dense: what is not stored, and meets what is infinite only once that
-/// is a stored 0, is none of it.
+/// A factor of a product: in a dense workspace where all is dense, since what is not stored, and meets what
+/// is infinite only once that is a stored 0, is none of it; else in a sparse one.
 std::string randomPart(const notation::Program &program, Random &random) {
   const notation::Statement &statement =
       program.statements[size_t(random.below(int64_t(program.statements.size())))];
@@ -208,9 +208,14 @@ std::string randomPart(const notation::Program &program, Random &random) {
   notation::Expr part = statement.rhs;
   while (!part->args.empty() && random.chance(0.6))
     part = random.pick(part->args);
-  return dense ? fmt::format("{}: precompute({}, {}, w{})", notation::nameOf(program, statement),
-                             notation::print(program, part), randomLoop(program, random), random.below(1000))
-               : "";
+  const char *kind = dense ? "" : random.pick<const char *>({" : bitmap", " : hashed"});
+  std::string loop = dense ? randomLoop(program, random) : "";
+  notation::forEachAccess(part, [&](const notation::Access &access) { // sparse rows are those of an operand
+    if (loop.empty() && !access.subscripts.empty() && access.subscripts[0].isVariable())
+      loop = program.indices[access.subscripts[0].terms[0].first].name;
+  });
+  return fmt::format("{}: precompute({}, {}, w{}{})", notation::nameOf(program, statement),
+                     notation::print(program, part), loop, random.below(1000), kind);
 }
 
 std::string randomPrimitive(const notation::Program &program, Random &random) {

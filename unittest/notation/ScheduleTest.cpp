@@ -270,5 +270,17 @@ TEST(Schedule, aPartBecomesAStatement) {
   // Given back, it makes the same program.
   EXPECT_EQ(applied("y(i) = A(i,j) * x(j) * z(i)", printSchedule(program)), printSchedule(program));
 }
+
+TEST(Schedule, aSparsePartHasRows) {
+  const std::string text = "D(i,l) = A(i,j) * B(j,k) * B(k,l)",
+                    schedule = "D: precompute(A(i,j) * B(j,k), i, w : hashed)";
+  Program program = checked(text);
+  applySchedule(program, schedule, {});
+  EXPECT_THAT(print(program), HasSubstr("w(i,k) = A(i,j) * B(j,k);\nD(i,l) = w(i,k) * B(k,l)"));
+  EXPECT_EQ(program.statements[0].loops.workspace, WorkspaceKind::Hashed);
+  EXPECT_FALSE(format::isAllDense(program.tensors[program.statements[0].lhs.tensor].encoding));
+  EXPECT_EQ(printSchedule(program), schedule);
+  EXPECT_EQ(applied(text, schedule + "; compute_at(w, i)"), schedule);
+}
 } // namespace
 } // namespace tulle::notation

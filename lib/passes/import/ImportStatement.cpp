@@ -241,6 +241,11 @@ private:
     all.computeAt = at;
     if (planned) // the dialect's plans are those of the notation
       all.assemble = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
+    if (computed && said.workspace != notation::WorkspaceKind::Dense)
+      all.workspace =
+          dialect::AssemblyStrategyAttr::get(b.getContext(), said.workspace == notation::WorkspaceKind::Bitmap
+                                                                 ? dialect::AssemblyStrategy::Bitmap
+                                                                 : dialect::AssemblyStrategy::Hashed);
     auto made = dialect::ScheduleAttr::get(b.getContext(), all);
     if (made == dialect::ScheduleAttr::get(b.getContext(), dialect::SchedulePrimitives()))
       return;
