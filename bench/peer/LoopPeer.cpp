@@ -178,6 +178,8 @@ std::optional<Runner> loopPeer(const Task &task) {
     return building([a = input.a().view(), b = input.b().view()] { return add(a, b); });
   case Op::Multiply:
     return building([a = input.a().view()] { return multiply(a, a); });
+  case Op::MultiplyAll:
+    return building([a = input.a().view()] { return multiply(multiply(a, a).view(), a); });
   case Op::Masked:
     return building([a = input.a().view()] { return multiplyMasked(a, a, a); });
   case Op::MTTKRP:

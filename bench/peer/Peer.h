@@ -16,6 +16,7 @@ enum class Op {
   TTM,          ///< C(i,j,r) = A(i,j,k) * X(k,r), n columns
   Add,          ///< C(i,j) = A(i,j) + B(i,j)
   Multiply,     ///< C(i,j) = A(i,k) * A(k,j)
+  MultiplyAll,  ///< C(i,j) = A(i,l) * A(l,k) * A(k,j)
   Masked,       ///< C(i,j) = A(i,k) * A(k,j) where A
   Dot,          ///< s = a(i) * b(i), two sparse vectors
   StructuredMM, ///< C(i,k) = A(i,j) * X(j,k), A with two of every four columns

@@ -255,8 +255,8 @@ std::string formatOf(const Kernel &kernel, const Input &input) {
 }
 
 static bool needsSquare(Op op) {
-  return op == Op::Multiply || op == Op::Masked || op == Op::Gcn || op == Op::GraphSage || op == Op::CgStep ||
-         op == Op::PageRankStep;
+  return op == Op::Multiply || op == Op::MultiplyAll || op == Op::Masked || op == Op::Gcn ||
+         op == Op::GraphSage || op == Op::CgStep || op == Op::PageRankStep;
 }
 
 static std::string unsuitedBlocks(const Input &input) {

@@ -56,6 +56,7 @@ std::map<std::string, Tensor> operands(const Task &task) {
   case Op::Dot:
     return {{"a", task.a()}, {"b", task.input.storedB(task.format)}};
   case Op::Multiply:
+  case Op::MultiplyAll:
   case Op::Masked:
     return {{"A", task.a()}, {"B", task.a()}};
   case Op::Attention:

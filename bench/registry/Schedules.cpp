@@ -33,11 +33,11 @@ const Scheduled kRows[] = {
     {"A * A", kProduct, Op::Multiply, 0, "rmat:15:16", "assemble(C, count)"},
     {"masked A * A", "C(i,j) = A(i,k) * B(k,j) where A", Op::Masked, 0, "rmat:12:8",
      "precompute(A(i,k) * B(k,j), i, w)"},
-    {"A * A * A", kTriple, Op::Multiply, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : bitmap)"},
-    {"A * A * A", kTriple, Op::Multiply, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : hashed)"},
-    {"A * A * A", kTriple, Op::Multiply, 0, "uniform:200000:200000:3",
+    {"A * A * A", kTriple, Op::MultiplyAll, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : bitmap)"},
+    {"A * A * A", kTriple, Op::MultiplyAll, 0, "rmat:12:8", "precompute(A(i,l) * B(l,k), i, w : hashed)"},
+    {"A * A * A", kTriple, Op::MultiplyAll, 0, "uniform:200000:200000:3",
      "precompute(A(i,l) * B(l,k), i, w : bitmap)"},
-    {"A * A * A", kTriple, Op::Multiply, 0, "uniform:200000:200000:3",
+    {"A * A * A", kTriple, Op::MultiplyAll, 0, "uniform:200000:200000:3",
      "precompute(A(i,l) * B(l,k), i, w : hashed)"},
     {"softmax", kSoftmax, Op::Softmax, 0, "grid2d:1000", "compute_root(m); compute_root(e); compute_root(d)",
      kLikeA},
@@ -63,17 +63,19 @@ const Scheduled kRows[] = {
 std::vector<Kernel> schedules() {
   std::vector<Kernel> list;
   for (const Scheduled &row : kRows)
-    list.push_back(
-        {.group = "schedules",
-         .name = std::string(row.kernel) + ": " + row.schedule,
-         .text = row.text,
-         .op = row.op,
-         .format = "CSR",
-         .target = row.op == Op::Multiply || row.op == Op::Masked || row.op == Op::SDDMM ? "CSR" : "",
-         .n = row.n,
-         .inputs = {row.input},
-         .schedule = row.schedule,
-         .formats = row.formats});
+    list.push_back({.group = "schedules",
+                    .name = std::string(row.kernel) + ": " + row.schedule,
+                    .text = row.text,
+                    .op = row.op,
+                    .format = "CSR",
+                    .target = row.op == Op::Multiply || row.op == Op::MultiplyAll || row.op == Op::Masked ||
+                                      row.op == Op::SDDMM
+                                  ? "CSR"
+                                  : "",
+                    .n = row.n,
+                    .inputs = {row.input},
+                    .schedule = row.schedule,
+                    .formats = row.formats});
   return list;
 }
 

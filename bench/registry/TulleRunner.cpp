@@ -237,7 +237,7 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
 /// `bytes` receives those of the last results.
 static Runner running(std::shared_ptr<Program> program, Op op, std::shared_ptr<int64_t> bytes) {
   // The other references give values alone: the pattern is A's, or that of its fibers.
-  const bool pattern = op == Op::Add || op == Op::Multiply;
+  const bool pattern = op == Op::Add || op == Op::Multiply || op == Op::MultiplyAll;
   return {[program] { return program->run(); },
           [program, bytes, pattern, op] {
             const std::vector<Tensor> results = program->results();
