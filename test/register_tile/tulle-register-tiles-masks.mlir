@@ -165,4 +165,30 @@ func.func @scaled(%pos: memref<?xi32>, %val: memref<?xf64>, %out: memref<?xf64>,
   } {tulle.loop = #tulle.loop<parallel>}
   return
 }
+
+// A condition of the outer loop's iteration is no mask of what is loaded before all of them.
+// CHECK-LABEL: func.func @condition_of_outer_iteration
+// CHECK: vector.load
+// CHECK: scf.for
+// CHECK: %[[IS:.*]] = arith.cmpf une
+// CHECK: vector.broadcast %[[IS]] : i1 to vector<{{.*}}xi1>
+func.func @condition_of_outer_iteration(%b: memref<?xf64>, %n: memref<?xi64>, %lo: index, %hi: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i64
+  %zero = arith.constant 0.0 : f64
+  scf.for %j = %lo to %hi step %c1 {
+    %v = memref.load %b[%j] : memref<?xf64>
+    %is = arith.cmpf une, %v, %zero : f64
+    scf.for %i = %c0 to %m step %c1 {
+      scf.if %is {
+        %x = memref.load %n[%i] : memref<?xi64>
+        %y = arith.addi %x, %one : i64
+        memref.store %y, %n[%i] : memref<?xi64>
+      }
+    } {tulle.loop = #tulle.loop<reduction, index = i>}
+  } {tulle.loop = #tulle.loop<reduction, index = j>}
+  return
+}
+
 }

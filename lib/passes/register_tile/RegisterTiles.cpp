@@ -145,7 +145,8 @@ private:
 
   BodyEmitter part(Value first, Value mask, const Lanes &lanes) {
     BodyEmitter emitter(b, nest.legality, lanes, first, mask);
-    emitter.hoist([&](Operation *op) { return nest.isOuterInvariant(op); });
+    emitter.hoist([&](Operation *op) { return nest.isOuterInvariant(op); },
+                  [&](Value condition) { return nest.isOuterInvariant(condition); });
     return emitter;
   }
 

@@ -361,7 +361,8 @@ private:
         BodyEmitter &part =
             parts.emplace_back(b, nest.legality, lanes(), add(first, constant(v * shape.elements)), mask);
         part.bind(map);
-        part.hoist([&](Operation *op) { return nest.isOuterInvariant(op); });
+        part.hoist([&](Operation *op) { return nest.isOuterInvariant(op); },
+                   [&](Value condition) { return nest.isOuterInvariant(condition); });
       }
     Values elements = initialElements(parts);
     elements = updateFrom(0, maps, parts, elements);

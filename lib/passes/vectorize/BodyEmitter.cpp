@@ -95,11 +95,10 @@ void BodyEmitter::prefetch(int64_t iterations, int64_t offset, function_ref<bool
 
 //===--- Hoisting out of an outer loop ---===//
 
-void BodyEmitter::hoist(Filter isInvariant) {
+void BodyEmitter::hoist(Filter isInvariant, function_ref<bool(Value)> isKnown) {
   scf::ForOp loop = legality.loop;
   loop.getBody()->walk([&](scf::IfOp branch) {
-    Operation *condition = branch.getCondition().getDefiningOp();
-    if (!condition || !loop->isProperAncestor(condition) || isInvariant(condition))
+    if (isKnown(branch.getCondition()))
       hoistedBranches.insert(branch);
   });
   loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -35,8 +35,9 @@ public:
   Value first() const { return scalars.lookup(mlir::scf::ForOp(legality.loop).getInductionVar()); }
 
   /// Emits operations of the body that are invariant in an outer loop, before that loop. Their accesses are
-  /// in bounds only in iterations that execute them: other lanes are masked.
-  void hoist(Filter isInvariant);
+  /// in bounds only in iterations that execute them: other lanes are masked, by the conditions that are known
+  /// before that loop.
+  void hoist(Filter isInvariant, llvm::function_ref<bool(mlir::Value)> isKnown);
   /// At run time: all lanes are active in what `hoist` has emitted, and where `load` and `store` access.
   Value allLanesActive(mlir::memref::LoadOp load, mlir::memref::StoreOp store);
   /// Code from here on runs only where `allLanesActive`.
