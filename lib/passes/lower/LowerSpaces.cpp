@@ -299,12 +299,26 @@ struct Positions {
     // With the position itself, every position is some work: the last chunk ends at the end of the space.
     return at == position ? position : emit.add(at, position);
   }
-  Value work() const { return emit.sub(workBefore(end), workBefore(begin)); }
+  Value work() const {
+    return ofSome([&] { return emit.sub(workBefore(end), workBefore(begin)); });
+  }
 
   /// The work before a chunk.
   Value target(Value chunk, Value chunks) const {
-    Value first = workBefore(begin);
-    return emit.add(first, chunkBegin(emit, emit.sub(workBefore(end), first), chunk, chunks));
+    return ofSome([&] {
+      Value first = workBefore(begin);
+      return emit.add(first, chunkBegin(emit, emit.sub(workBefore(end), first), chunk, chunks));
+    });
+  }
+  /// The value, or 0 where a batch has no tensor: its buffers have no elements then, not even a first
+  /// position.
+  Value ofSome(llvm::function_ref<Value()> value) const {
+    const bool mayHaveNone = llvm::any_of(emit.storage.encoding.levels, [](const format::Level &level) {
+      return level.format.kind == format::LevelKind::Batch;
+    });
+    if (!worked || !mayHaveNone)
+      return value();
+    return emit.choose(emit.isLess(begin, end), value, [&] { return emit.constant(0); });
   }
   /// The first position before which there is at least as much work.
   Value boundaryAt(Value target) const {
