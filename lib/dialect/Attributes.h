@@ -15,6 +15,9 @@ inline constexpr llvm::StringLiteral kEntriesAttr = "tulle.entries";
 /// How many entries a segment of its last level has in the mean, where the caller knows, rounded down to a
 /// power of two (i64): code for some tensors serves for those of about the same shape.
 inline constexpr llvm::StringLiteral kSegmentAttr = "tulle.segment_length";
+/// How many bytes its elements take, all stored, where the caller knows and caches of a core do not hold
+/// them, rounded down to a power of two (i64).
+inline constexpr llvm::StringLiteral kBytesAttr = "tulle.bytes";
 /// A number; arguments of one type with the same number store the same coordinates at the same positions,
 /// because one was made with the other's pattern.
 inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";

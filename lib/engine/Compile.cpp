@@ -122,9 +122,12 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
       key += " " + std::to_string(int64_t(ratio));
     key += "\n";
   }
-  for (unsigned t = 0; t < program.tensors.size(); ++t)
+  for (unsigned t = 0; t < program.tensors.size(); ++t) {
+    if (const auto bytes = passes::tableBytes(program, t))
+      key += program.tensors[t].name + " of " + std::to_string(*bytes) + " bytes\n";
     if (const auto length = passes::segmentLength(program, t))
       key += program.tensors[t].name + " segments of " + std::to_string(*length) + "\n";
+  }
   return key + program.text + "\n" + notation::print(program) + notation::printSchedule(program);
 }
 

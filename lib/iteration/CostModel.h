@@ -72,6 +72,8 @@ struct Costs {
   /// Loops that run block by block: entries of a block, or elements of a tensor that is stored in it, so that
   /// what one loop stores and the next reads stays in the core's own caches.
   int64_t fusedBlockEntries = 16384;
+  /// Of less, some blocks that threads can share, of so many entries or more.
+  int64_t fewestBlockEntries = 4096, someBlocks = 8;
 
   /// Rows that are summed of so many entries in the mean are summed in loops of their own, before what reads
   /// them (experiment 063).

@@ -15,6 +15,7 @@ struct Cpu {
   unsigned registers = 0;    ///< that hold vectors
   int64_t l1 = 0;            ///< bytes of data cache, of one core
   int64_t l2 = 0;            ///< of one core
+  int64_t sharedCache = 0;   ///< of the last cache, which cores share
   int64_t residentBytes = 0; ///< rows at most this far apart are cache-resident: no prefetch
   int64_t line = 0;          ///< bytes of a cache line
   bool gathers = false; ///< a gather instruction beats scalarized gathers where data is not cache-resident
@@ -51,6 +52,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("registers", cpu.registers, FigureBounds{4, 1024});
   figure("l1", cpu.l1, bytes);
   figure("l2", cpu.l2, bytes);
+  figure("shared_cache", cpu.sharedCache, bytes);
   figure("resident_bytes", cpu.residentBytes, bytes);
   figure("line", cpu.line, FigureBounds{16, 1024, /*powerOfTwo=*/true});
   figure("gathers", cpu.gathers, yesOrNo);

@@ -17,6 +17,7 @@ constexpr CpuFigure kGeneric[] = {
     {"registers", 16, kCommon},
     {"l1", 32 << 10, kCommon},
     {"l2", 1 << 20, "not measured: as znver4"},
+    {"shared_cache", 32 << 20, "072"},
     {"resident_bytes", 8 << 20, "003"},
     {"line", 64, kCommon},
     {"gathers", true, "002"},

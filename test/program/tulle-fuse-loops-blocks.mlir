@@ -9,7 +9,10 @@
 // CHECK-SAME: (%[[A:[^:]*]]: tensor<?x?xf64, #CSR>
 // CHECK: %[[ROWS:.*]] = tulle.range
 // CHECK: %[[WORK:.*]] = tulle.work %[[ROWS]] by %[[A]]
-// CHECK: %[[COUNT:.*]] = arith.ceildivui %[[WORK]], %c16384
+// CHECK: %[[SMALL:.*]] = arith.ceildivui %[[WORK]], %c4096
+// CHECK: %[[SOME:.*]] = arith.minui %[[SMALL]], %c8
+// CHECK: %[[LARGE:.*]] = arith.ceildivui %[[WORK]], %c16384
+// CHECK: %[[COUNT:.*]] = arith.maxui %[[LARGE]], %[[SOME]]
 // CHECK: %[[BLOCKS:.*]] = tulle.range %c0{{.*}} to %[[COUNT]]
 // CHECK: tulle.iterate %[[K:[^ ]*]] in %[[BLOCKS]] : !tulle.range iter_args(%[[T:[^ ]*]] = %{{[^ ]*}}, %[[Y:[^ ]*]] = %{{[^ ]*}})
 // CHECK-SAME: loop = <parallel, index = i_block, blocks>

@@ -64,6 +64,35 @@ func.func @row(%crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %lo:
   return %r : f64
 }
 
+// Many rows are shorter than eight lanes: these have no vectors to reduce, and what their scalar loop streams is prefetched for them.
+// CHECK-LABEL: func.func @row_of_floats
+// CHECK-SAME: %[[CRD:.*]]: memref<?xi32>, %[[VAL:.*]]: memref<?xf32>, %{{.*}}: memref<?xf32>, %[[LO:.*]]: index, %[[HI:.*]]: index, %[[INIT:.*]]: f32
+// CHECK: %[[HIGHEST:.*]] = arith.subi %[[HI]], %c8
+// CHECK: %[[ANY:.*]] = arith.cmpi sle, %[[LO]], %[[HIGHEST]]
+// CHECK: %[[ENDS:.*]]:2 = scf.if %[[ANY]] -> (index, f32)
+// CHECK:   vector.gather
+// CHECK:   %[[SUM:.*]] = vector.reduction <add>, %{{.*}}, %[[INIT]]
+// CHECK:   scf.yield %{{.*}}, %[[SUM]] : index, f32
+// CHECK: } else {
+// CHECK:   %[[LATER:.*]] = arith.addi %[[LO]], %c256
+// CHECK:   memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK:   memref.prefetch %[[VAL]]
+// CHECK:   scf.yield %[[LO]], %[[INIT]] : index, f32
+// CHECK: scf.for %{{.*}} = %[[ENDS]]#0 to %[[HI]] step %{{.*}} iter_args(%{{.*}} = %[[ENDS]]#1) -> (f32)
+func.func @row_of_floats(%crd: memref<?xi32>, %val: memref<?xf32>, %x: memref<?xf32>, %lo: index, %hi: index, %init: f32) -> f32 {
+  %c1 = arith.constant 1 : index
+  %r = scf.for %p = %lo to %hi step %c1 iter_args(%acc = %init) -> (f32) {
+    %j32 = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %j32 : i32 to index
+    %a = memref.load %val[%p] : memref<?xf32>
+    %xj = memref.load %x[%j] : memref<?xf32>
+    %m = arith.mulf %a, %xj fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %m fastmath<reassoc,contract> : f32
+    scf.yield %s : f32
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %r : f32
+}
+
 // The same sum without reassoc: nothing may change.
 // CHECK-LABEL: func.func @strict
 // CHECK-NOT: vector.

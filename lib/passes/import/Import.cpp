@@ -174,6 +174,23 @@ std::optional<int64_t> segmentLength(const notation::Program &program, unsigned 
   return length;
 }
 
+std::optional<int64_t> tableBytes(const notation::Program &program, unsigned tensor) {
+  constexpr int64_t least = int64_t(4) << 20, most = int64_t(64) << 30;
+  const notation::TensorDecl &decl = program.tensors[tensor];
+  if (program.statements.size() < 2 || decl.dims.size() < 2 || !format::isAllDense(decl.encoding))
+    return std::nullopt;
+  int64_t total = byteWidth(decl.type);
+  for (int64_t size : decl.dims) {
+    if (size <= 0)
+      return std::nullopt;
+    total = total > most / size ? most : total * size;
+  }
+  int64_t bytes = least;
+  while (bytes * 2 <= total)
+    bytes *= 2;
+  return total < least ? std::nullopt : std::optional(bytes);
+}
+
 OwningOpRef<ModuleOp> importProgram(MLIRContext &context, const notation::Program &program,
                                     const ImportOptions &options) {
   OpBuilder b(&context);

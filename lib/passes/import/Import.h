@@ -16,6 +16,11 @@ struct ImportOptions {
 /// last level have in the mean, as a power of two, 64 at most. Choices between loops follow it.
 std::optional<int64_t> segmentLength(const notation::Program &program, unsigned tensor);
 
+/// Of a dense tensor in a program of several statements: how many bytes its elements take, as a power of two,
+/// 64 GiB at most; nothing where that is less than 4 MiB, or not known. Loops that select rows of several
+/// such tensors compete for caches.
+std::optional<int64_t> tableBytes(const notation::Program &program, unsigned tensor);
+
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
 /// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.
 mlir::OwningOpRef<mlir::ModuleOp> importProgram(mlir::MLIRContext &context, const notation::Program &program,

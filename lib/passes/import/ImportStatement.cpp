@@ -130,6 +130,8 @@ private:
         function.setArgAttr(i, dialect::kEntriesAttr, builder.getI64IntegerAttr(tensor.entries));
       if (const std::optional<int64_t> length = segmentLength(program, t))
         function.setArgAttr(i, dialect::kSegmentAttr, builder.getI64IntegerAttr(*length));
+      if (const std::optional<int64_t> bytes = tableBytes(program, t))
+        function.setArgAttr(i, dialect::kBytesAttr, builder.getI64IntegerAttr(*bytes));
       if (!format::isAllDense(tensor.encoding))
         function.setArgAttr(i, dialect::kPatternAttr, builder.getI64IntegerAttr(patterns[t]));
     }

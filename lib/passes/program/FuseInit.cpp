@@ -290,7 +290,6 @@ void fuse(program::DisjointLoops &loops) {
   if (!fill)
     return;
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
-  const auto &levels = getEncoding(type).getValue().levels;
   const bool single = type.getRank() == 1;
   const bool ofRows = isDense(type) && isFirstLevelDimension(type) && program::ownLevel(loops.front()) == 0;
   if (single || !ofRows) {

@@ -17,6 +17,11 @@ PartitionOp blockOf(IterateOp loop) {
   return chunk && chunk.getChunk() == number && !chunk.getTo() ? chunk : PartitionOp();
 }
 
+bool isOutermostBesidesBlocks(IterateOp loop) {
+  auto around = dyn_cast<IterateOp>(loop->getParentOp());
+  return isa<func::FuncOp>(loop->getParentOp()) || (around && blockOf(around));
+}
+
 Value spaceOf(IterateOp loop) {
   PartitionOp block = blockOf(loop);
   return block ? block.getSpace() : loop.getSpace();
@@ -41,15 +46,20 @@ static Value elementsOf(OpBuilder &b, Location loc, Value tensor, Value entries)
   return elements;
 }
 
-Blocks blocksOf(OpBuilder &b, IterateOp loop, Value estimate, int64_t entries) {
+Blocks blocksOf(OpBuilder &b, IterateOp loop, Value estimate, const iteration::Costs &costs) {
   Location loc = loop.getLoc();
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  Value size = arith::ConstantIndexOp::create(b, loc, entries);
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+  Value zero = constant(0);
   Value work = WorkOp::create(b, loc, loop.getSpace(), estimate);
   for (Value init : loop.getInits())
     if (Value elements = isa<RankedTensorType>(init.getType()) ? elementsOf(b, loc, init, work) : Value())
       work = arith::MaxUIOp::create(b, loc, work, elements);
-  Value count = arith::CeilDivUIOp::create(b, loc, work, size);
+  auto blocks = [&](int64_t entries) {
+    return arith::CeilDivUIOp::create(b, loc, work, constant(entries)).getResult();
+  };
+  Value several =
+      arith::MinUIOp::create(b, loc, blocks(costs.fewestBlockEntries), constant(costs.someBlocks));
+  Value count = arith::MaxUIOp::create(b, loc, blocks(costs.fusedBlockEntries), several);
   return {RangeOp::create(b, loc, zero, count), loop.getSpace(), count, estimate};
 }
 

@@ -1,6 +1,7 @@
 // Loops over blocks of a space, and what iterations of a loop do at coordinates of their own.
 #pragma once
 #include "dialect/Dialect.h"
+#include "iteration/CostModel.h"
 
 namespace tulle::program {
 
@@ -15,15 +16,19 @@ struct Blocks {
   mlir::Value range; ///< of their numbers
   mlir::Value space, count, estimate;
 };
-/// Blocks of about so many entries of the loop's space, or so many elements of a tensor that it stores;
-/// `estimate` may be null.
-Blocks blocksOf(mlir::OpBuilder &b, dialect::IterateOp loop, mlir::Value estimate, int64_t entries);
+/// Blocks of about as many entries of the loop's space, or elements of a tensor that it stores, as stay in a
+/// cache; `estimate` may be null.
+Blocks blocksOf(mlir::OpBuilder &b, dialect::IterateOp loop, mlir::Value estimate,
+                const iteration::Costs &costs);
 /// The blocks of a loop over blocks.
 Blocks blocksOf(dialect::IterateOp loop, dialect::PartitionOp block);
 /// Puts the loop into a loop over these blocks of its space, which is returned.
 dialect::IterateOp inBlocks(dialect::IterateOp loop, const Blocks &blocks);
 /// Equal blocks in the body of a loop that was several become one.
 void unifyBlocks(dialect::IterateOp loop);
+
+/// Whether a loop is in no other loop, or in one over blocks only.
+bool isOutermostBesidesBlocks(dialect::IterateOp loop);
 
 /// The one level at which all reads and stores of a tensor value inside of a loop, and of what becomes of it
 /// there, are at the loop's own coordinate: accesses of different iterations are then apart.

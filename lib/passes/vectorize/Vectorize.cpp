@@ -3,7 +3,8 @@
 // A legal loop becomes a loop of whole vectors (for sums of consecutive data: two loops, the first with
 // several independent accumulators), and a scalar epilogue. Rows of sparse matrices are short: on them a
 // scalar epilogue is faster than a masked one, unless a sample finds that they differ,
-// and half-width gathers are faster than full-width ones.
+// and half-width gathers are faster than full-width ones. Loops over consecutive elements are LLVM's, but for
+// functions so long that it leaves them as they are.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -61,8 +62,14 @@ public:
     // LLVM's SLP vectorizer would make gathers of the loads again.
     if (!coordinates.empty() || (legality.gathers && lanes.scalarizeGathers))
       loop->getParentOfType<func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
-    State end{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
-    end = coordinates.empty() ? vectorLoops(end, step) : scalarizeWhereLocal(coordinates, end, step);
+    auto vectors = [&] {
+      State begin{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
+      return coordinates.empty() ? vectorLoops(begin, step) : scalarizeWhereLocal(coordinates, begin, step);
+    };
+    if (lanes.count >= manyLanes && legality.gathers && !legality.reductions.empty() && !endOfRows &&
+        !accumulator)
+      return vectorsWhereAny(step, vectors);
+    State end = vectors();
     if (endOfRows)
       return overReadingEpilogue(end);
     if (!accumulator)
@@ -73,6 +80,9 @@ public:
   }
 
 private:
+  /// Many rows are shorter than so many lanes.
+  static constexpr unsigned manyLanes = 8;
+
   /// Where the vectors of a loop end, and its vector accumulators there.
   struct State {
     Value position;
@@ -246,6 +256,29 @@ private:
     scf::YieldOp::create(b, loc, loop.getResults());
   }
 
+  /// Rows shorter than a vector reduce no lanes, and prefetch what their scalar loop streams, which no vector
+  /// does for them (experiment 071).
+  void vectorsWhereAny(Value step, function_ref<State()> vectors) {
+    scf::ForOp loop = legality.loop;
+    Value lower = loop.getLowerBound();
+    Values carried{lower};
+    carried.append(loop.getInitArgs().begin(), loop.getInitArgs().end());
+    Value any = is(CmpIPredicate::sle, lower, sub(upper, step));
+    Values ends = levels::ifElse(
+        b, loc, any, ValueRange(carried).getTypes(),
+        [&] {
+          State end = vectors();
+          Values results = reduced(end.partial);
+          results.insert(results.begin(), end.position);
+          return results;
+        },
+        [&] {
+          BodyEmitter(b, legality, lanes, lower).prefetch(model.cpu.prefetchEntries);
+          return carried;
+        });
+    scalarEpilogue(ends[0], ValueRange(ends).drop_front());
+  }
+
   /// The original loop, from where the vectors ended.
   void scalarEpilogue(Value position, ValueRange inits) {
     legality.loop.getLowerBoundMutable().assign(position);
@@ -400,6 +433,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    isLong = instructionsIn(getOperation()) > model.costs.longModule;
     SmallPtrSet<Operation *, 4> overReading;
     // Where gathers are instructions, local rows gather by loads; an over-reading row would need both.
     if (sampleRows && !model.cpu.gathers)
@@ -444,6 +478,15 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   }
 
 private:
+  bool isLong = false; ///< LLVM leaves the function's loops as they are
+
+  /// Of the LLVM code that it becomes: about three for two operations (experiment 073).
+  static int64_t instructionsIn(func::FuncOp function) {
+    int64_t operations = 0;
+    function.walk([&](Operation *) { ++operations; });
+    return operations * 3 / 2;
+  }
+
   /// Whether the schedule says something of the loops inside.
   static bool isScheduled(scf::ForOp loop) {
     return isBodyScheduled(loop) || anyIn(loop, [](Operation *op) {
@@ -459,7 +502,7 @@ private:
         << missed.why;
   }
 
-  /// LLVM vectorizes consecutive accesses well, but not the loops that powers become.
+  /// LLVM vectorizes consecutive accesses well, but not in large modules, nor the loops that powers become.
   static bool isConsecutive(const VectorizationLegality &legality) {
     return !legality.gathers && !legality.branches && !legality.prefetches && legality.reductions.empty() &&
            !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
@@ -479,7 +522,7 @@ private:
     scf::ForOp loop = legality.loop;
     const unsigned scheduled = fixedLanes(loop), vl = scheduled ? scheduled : unsigned(this->vl);
     // Scalarized scatters cost what the scalar loop costs.
-    if (!vl && (isConsecutive(legality) || legality.scatters))
+    if (!vl && (legality.scatters || (isConsecutive(legality) && (!isLong || maxTripCount(loop)))))
       return std::nullopt;
     Lanes lanes;
     const iteration::Choice<unsigned> length = model.vectorLength(legality.widestBits, vl, legality.gathers);

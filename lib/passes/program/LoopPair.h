@@ -1,0 +1,52 @@
+// Two loops in one block, the first of which makes what the second uses: whether they can be one, whether
+// that pays off (FusionProfit.cpp), and the loop that does what both did.
+#pragma once
+#include "dialect/Dialect.h"
+
+namespace tulle::program {
+
+/// A pair of loops that tulle-fuse-loops may make one.
+class LoopPair {
+public:
+  LoopPair(dialect::IterateOp first, dialect::IterateOp second) : first(first), second(second) {}
+
+  /// Why the loops cannot be one; empty if they can.
+  llvm::StringRef whyNot();
+
+  /// Whether one loop over coordinates takes less time than two: of outermost loops, and of others.
+  bool isProfitable();
+  /// Whether one loop over blocks does, each of which does its part of both loops: a block stays in the
+  /// cache, so that what the inner loops of both read is read from memory once.
+  bool isProfitableInBlocks();
+  /// Why neither may be.
+  llvm::StringRef whyNotProfitable();
+
+  /// Puts each loop that is not yet over blocks into one.
+  void splitIntoBlocks();
+  /// The one loop, for the reason that explanations give.
+  dialect::IterateOp fuse(llvm::StringRef reason);
+
+private:
+  bool keepsTasksApart();
+  bool collectBetween();
+  bool passesTensorsOnly();
+  bool isPassed(mlir::OpResult result);
+  bool keepsOrder();
+
+  bool isProfitableOutermost();
+  bool chainsReductions();
+  bool sumsLongRows();
+  bool exceedsSharedCache();
+  bool waitsForReduction();
+  bool staysInRegisters();
+  bool leavesFunctionsToBlocks();
+  bool wastesLanes();
+
+  dialect::LoopAttr attr();
+  dialect::IterateOp build(llvm::ArrayRef<mlir::Value> inits, llvm::ArrayRef<unsigned> slots);
+
+  dialect::IterateOp first, second;
+  llvm::SmallVector<mlir::Operation *> between; ///< what the second needs from behind the first, in order
+};
+
+} // namespace tulle::program
