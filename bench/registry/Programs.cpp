@@ -137,7 +137,7 @@ std::vector<Kernel> solvers() {
                     .results = {result}});
   };
   const std::string vector = "(i) -> (i : compressed)";
-  add("CG to 1e-8", kCg, Op::ConjugateGradients, {"grid2d:300"}, "x");
+  add("CG to 1e-8", kCg, Op::ConjugateGradients, {"grid2d:1000"}, "x");
   add("PageRank to 1e-10", kPageRank, Op::PageRank, graphs, "x");
   add("BFS", kBreadthFirst, Op::BreadthFirstSearch, graphs, "d", {{"f", vector}});
   add("SSSP", kShortest, Op::ShortestPaths, graphs, "y", {{"f", vector}, {"g", vector}});

@@ -60,9 +60,9 @@ struct Costs {
   /// Cache lines of a row from which on fewer rows are in flight at a time.
   int64_t wideRow = 8;
 
-  /// Loops over at least so many rows are sampled at so many rows: branch predictors learn the lengths of
-  /// fewer. Rows from so many entries on count as not cache-resident.
-  int64_t sampledRows = 8192, rowSamples = 32, remoteRowEntries = 8;
+  /// Loops over at least `Cpu::sampledRows` are sampled at so many rows. Rows from so many entries on count as
+  /// not cache-resident.
+  int64_t rowSamples = 32, remoteRowEntries = 8;
 
   /// Cache blocking of rows of a result that share rows of an operand: so many rows of the result, where at
   /// least so many of the operand's fit the L1 cache, and each row of the result reads one of so many of the

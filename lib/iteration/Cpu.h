@@ -22,6 +22,7 @@ struct Cpu {
   bool masks = false;   ///< masked loads and stores take no longer than whole ones
   /// The hardware prefetcher covers what loops with scalarized gathers read in order.
   bool hardwarePrefetch = false;
+  int64_t sampledRows = 0; ///< branch predictors learn the lengths of fewer rows
   bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
   // Prefetch distances; 0: no prefetch.
   int64_t prefetchEntries = 0;     ///< entries: the streams of loops that gather or scatter
@@ -58,6 +59,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("gathers", cpu.gathers, yesOrNo);
   figure("masks", cpu.masks, yesOrNo);
   figure("hardware_prefetch", cpu.hardwarePrefetch, yesOrNo);
+  figure("sampled_rows", cpu.sampledRows, FigureBounds{1, int64_t(1) << 40});
   figure("intersects", cpu.intersects, yesOrNo);
   figure("prefetch_entries", cpu.prefetchEntries, distance);
   figure("prefetch_gathers", cpu.prefetchGathers, distance);

@@ -23,6 +23,7 @@ constexpr CpuFigure kGeneric[] = {
     {"gathers", true, "002"},
     {"masks", true, kNoOther},
     {"hardware_prefetch", true, "001"},
+    {"sampled_rows", 1 << 15, "074"},
     {"intersects", false, "not measured: few processors have the instruction"},
     {"prefetch_entries", 256, "001"},
     {"prefetch_gathers", 64, kAsV3},
@@ -48,7 +49,7 @@ constexpr CpuFigure kX86_64[] = {
 constexpr CpuFigure kX86_64_v3[] = {
     {"vector_bits", 256, kDataSheet}, {"registers", 16, kDataSheet},       {"gathers", false, "005"},
     {"masks", false, "006"},          {"hardware_prefetch", false, "005"}, {"prefetch_gathers", 64, "007"},
-    {"gather_steps", 3, "007"},
+    {"gather_steps", 3, "007"},       {"sampled_rows", 1 << 13, "020"},
 };
 
 constexpr CpuFigure kX86_64_v4[] = {{"vector_bits", 512, kDataSheet}, {"registers", 32, kDataSheet}};
@@ -58,23 +59,15 @@ constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10,
 constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}};
 
 constexpr CpuFigure kZnver5[] = {
-    {"l1", 48 << 10, kDataSheet},
-    {"l2", 1 << 20, kDataSheet},
-    {"gathers", false, "008"},
-    {"masks", false, "008"},
-    {"hardware_prefetch", false, "009"},
-    {"intersects", true, "016"},
-    {"prefetch_entries", 1536, "009"},
-    {"prefetch_gathers", 256, "011"},
-    {"prefetch_tiles", 192, "012"},
-    {"prefetch_blocks", 768, "013"},
-    {"prefetch_consecutive", 384, "014"},
-    {"prefetch_rows", 29, "015"},
-    {"prefetch_wide_rows", 15, "015"},
-    {"prefetch_trees", 12, "015"},
-    {"entries_per_prefetch", 4, "010"},
-    {"vectors_per_prefetch", 2, "009"},
-    {"gather_steps", 32, "011"},
+    {"l1", 48 << 10, kDataSheet},        {"l2", 1 << 20, kDataSheet},
+    {"gathers", false, "008"},           {"masks", false, "008"},
+    {"hardware_prefetch", false, "009"}, {"sampled_rows", 1 << 13, "020"},
+    {"intersects", true, "016"},         {"prefetch_entries", 1536, "009"},
+    {"prefetch_gathers", 256, "011"},    {"prefetch_tiles", 192, "012"},
+    {"prefetch_blocks", 768, "013"},     {"prefetch_consecutive", 384, "014"},
+    {"prefetch_rows", 29, "015"},        {"prefetch_wide_rows", 15, "015"},
+    {"prefetch_trees", 12, "015"},       {"entries_per_prefetch", 4, "010"},
+    {"vectors_per_prefetch", 2, "009"},  {"gather_steps", 32, "011"},
 };
 
 constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet}, {"l2", 2 << 20, kDataSheet}};

@@ -47,7 +47,7 @@ public:
     // Inactive lanes load the first element: where there is none, the scalar epilogue does everything.
     if (lanes.scalarizeGathers && !this->legality.guardedGathers.empty())
       upper = select(areNonEmpty(b, loc, this->legality.guardedGathers), upper, loop.getLowerBound());
-    if (shape.overReads && lanes.scalarizeGathers && !accumulator && !this->legality.branches)
+    if (shape.overReads && !accumulator && !this->legality.branches)
       endOfRows = lastEntry(rowLoopOf(loop));
   }
 
@@ -246,7 +246,10 @@ private:
     loop.replaceAllUsesWith(either.getResults());
     b.setInsertionPointToStart(either.thenBlock());
     Value left = sub(loop.getUpperBound(), end.position);
-    BodyEmitter body(b, legality, lanes, end.position, activeLanes(b, loc, lanes, left));
+    // Few lanes are loaded sooner than by an instruction for all.
+    Lanes loaded = lanes;
+    loaded.scalarizeGathers = true;
+    BodyEmitter body(b, legality, loaded, end.position, activeLanes(b, loc, lanes, left));
     body.readInactiveLanes();
     scf::YieldOp::create(b, loc, reduced(body.emit(end.partial)));
     b.setInsertionPointToStart(either.elseBlock());
@@ -340,7 +343,7 @@ public:
     Value count = sub(rows.getUpperBound(), rows.getLowerBound());
     // A branch predictor sees the rows of all partitions.
     const int64_t partitions = rows->getParentOfType<dialect::ParallelOp>() ? model.costs.chunksPerThread : 1;
-    Value many = is(CmpIPredicate::sge, count, constant(model.costs.sampledRows / partitions));
+    Value many = is(CmpIPredicate::sge, count, constant(model.cpu.sampledRows / partitions));
     return ifThen(many, [&] { return sample(count); });
   }
 
@@ -435,8 +438,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
     const iteration::CostModel model = dialect::costModel(getOperation());
     isLong = instructionsIn(getOperation()) > model.costs.longModule;
     SmallPtrSet<Operation *, 4> overReading;
-    // Where gathers are instructions, local rows gather by loads; an over-reading row would need both.
-    if (sampleRows && !model.cpu.gathers)
+    if (sampleRows)
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (scf::ForOp version = versionBySampling(loop, model))
           overReading.insert(version);
