@@ -160,9 +160,9 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (stage == Stage::Notation)
     return printProgram(program);
   std::string text;
-  if (stage == Stage::Schedule) // what changed the statements is not seen in them
-    for (const std::string &rewrite : program.rewrites)
-      text += rewrite + ";\n";
+  if (stage == Stage::Schedule)
+    for (const std::string &primitive : notation::primitivesOfLoops(program))
+      text += primitive + ";\n";
   return text + start(program, options).text(stage);
 }
 

@@ -89,15 +89,16 @@ std::string scheduleIr(const notation::Program &program) {
   std::string text =
       "module attributes {transform.with_named_sequence} {\n"
       "  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {\n";
-  unsigned number = 0;
-  for (const Statement &s : program.statements) {
-    const std::string target = fmt::format("%s{}", number++);
+  for (size_t number = 0; number < program.statements.size(); ++number) {
+    const Statement &s = program.statements[number];
+    const std::string target = fmt::format("%s{}", number);
     const std::vector<std::string> all = primitives(program, s, target);
     if (all.empty())
       continue;
-    const std::string which = program.statements.size() > 1
-                                  ? fmt::format(" attributes {{tulle.name = \"{}\"}}", nameOf(program, s))
-                                  : "";
+    const std::string which =
+        program.statements.size() > 1
+            ? fmt::format(" attributes {{tulle.name = \"{}\"}}", nameOf(program, number))
+            : "";
     text += fmt::format("    {} = transform.structured.match ops{{[\"linalg.generic\"]}}{} in %module : "
                         "(!transform.any_op) -> !transform.any_op\n",
                         target, which);

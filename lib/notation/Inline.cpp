@@ -183,14 +183,14 @@ std::string whyNot(const Program &program, size_t number) {
     const bool isReader =
         std::ranges::any_of(accesses(later), [&](const Access *a) { return a->tensor == tensor; });
     if (later.lhs.tensor == tensor)
-      return fmt::format("{} changes it", nameOf(program, later));
+      return fmt::format("{} changes it", nameOf(program, k));
     if (isReader && !inSameLoops(program, unsigned(number), unsigned(k)))
-      return fmt::format("{} is in another loop", nameOf(program, later));
+      return fmt::format("{} is in another loop", nameOf(program, k));
     last = isReader ? k : last;
   }
   for (size_t k = number + 1; k < last; ++k)
     if (reads(s.rhs, program.statements[k].lhs.tensor) || reads(s.where, program.statements[k].lhs.tensor))
-      return fmt::format("{} changes what it is computed from", nameOf(program, program.statements[k]));
+      return fmt::format("{} changes what it is computed from", nameOf(program, k));
   return "";
 }
 

@@ -194,7 +194,7 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
     std::string known;
     for (const std::string &candidate : part.candidates(reader.rhs))
       known += (known.empty() ? "" : "; ") + candidate;
-    return fmt::format("{} has no such part{}", nameOf(program, reader),
+    return fmt::format("{} has no such part{}", nameOf(program, number),
                        known.empty() ? ": it computes nothing" : ": its parts are " + known);
   }
   // What the rest of the statement depends on, and which sums are over the part alone.

@@ -340,12 +340,16 @@ std::string precomputeExpression(Program &program, size_t statement, const std::
                                  const std::vector<std::string> &loops, const std::string &name,
                                  WorkspaceKind kind);
 
-/// The name of one of the program's statements (not of a copy): its result, and a number where it is not the
-/// first that makes it.
-std::string nameOf(const Program &program, const Statement &statement);
+/// The name of a statement, by its number in the program: its result, and a number where it is not the first
+/// that makes it.
+std::string nameOf(const Program &program, size_t number);
 
 /// The format that an operand is converted to, with widths.
 format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion);
+
+/// Those primitives of a program's schedule that no compiler chooses, and that are not seen in the loops of
+/// its statements: they change the statements, make loops of others, or say of a loop how its body is.
+std::vector<std::string> primitivesOfLoops(const Program &program);
 
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);

@@ -83,9 +83,9 @@ size_t ScheduleParser::statementNamed() {
     if (program.tensors[program.statements[s].lhs.tensor].name == name.text && ++seen == number)
       return s;
   std::vector<std::string> names;
-  for (const Statement &statement : program.statements)
-    if (!program.tensors[statement.lhs.tensor].condition)
-      names.push_back(nameOf(program, statement));
+  for (size_t s = 0; s < program.statements.size(); ++s)
+    if (!program.tensors[program.statements[s].lhs.tensor].condition)
+      names.push_back(nameOf(program, s));
   cursor.fail(cursor.since(name.range.begin),
               fmt::format("no such statement: the program has {}", fmt::join(names, ", ")));
 }
@@ -98,8 +98,11 @@ std::vector<Statement *> ScheduleParser::statementsWhere(const std::function<boo
       found.push_back(&program.statements[k]);
   return found;
 }
+std::string ScheduleParser::nameOfStatement(const Statement &statement) const {
+  return nameOf(program, size_t(&statement - program.statements.data()));
+}
 std::string ScheduleParser::whereAsked() const {
-  return only ? fmt::format("the statement {}", nameOf(program, program.statements[*only])) : "a statement";
+  return only ? fmt::format("the statement {}", nameOf(program, *only)) : "a statement";
 }
 
 //===--- Loops ---===//
@@ -208,7 +211,7 @@ void ScheduleParser::reorder(const Token &primitive) {
   for (Statement *s : statementsOver(loops)) {
     if (!s->loops.order.empty())
       cursor.fail(primitive.range,
-                  fmt::format("{} has an order already; keep one of them", nameOf(program, *s)));
+                  fmt::format("{} has an order already; keep one of them", nameOfStatement(*s)));
     for (const LoopName &loop : loops)
       s->loops.order.push_back(loop.text);
     s->loops.orderRange = cursor.since(primitive.range.begin);

@@ -38,6 +38,8 @@ private:
   std::optional<size_t> target();
   size_t statementNamed();
   std::vector<Statement *> statementsWhere(const std::function<bool(const Statement &)> &fits);
+  /// The name of one of the program's statements (not of a copy).
+  std::string nameOfStatement(const Statement &statement) const;
   std::string whereAsked() const;
 
   // Schedule.cpp: loops

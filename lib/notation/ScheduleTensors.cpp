@@ -71,7 +71,7 @@ void ScheduleParser::convert(const Token &primitive) {
         (format::storesPadding(encoding) || format::storesPadding(decl->encoding)))
       cursor.fail(name.range,
                   fmt::format("'{}' would store other coordinates, and {} depends on what is stored",
-                              name.text, nameOf(program, *s)));
+                              name.text, nameOfStatement(*s)));
     s->loops.conversions.push_back({tensor, encoding, cursor.since(primitive.range.begin)});
   }
 }
@@ -90,7 +90,7 @@ void ScheduleParser::decompose(const Token &primitive) {
     readers.insert(readers.begin(), size_t(s - program.statements.data()));
   if (readers.empty())
     cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
-  const std::string target = only ? nameOf(program, program.statements[*only]) + ": " : "";
+  const std::string target = only ? nameOf(program, *only) + ": " : "";
   cursor.expect(",", "after the operand, and its parts");
   const size_t begin = cursor.peek().range.begin;
   std::vector<Part> list = parseParts(cursor, text, *decl);
@@ -100,7 +100,7 @@ void ScheduleParser::decompose(const Token &primitive) {
   const std::vector<unsigned> parts = declareParts(program, tensor, std::move(list), range);
   // The last one first: the others keep their numbers.
   for (size_t reader : readers) {
-    const std::string statement = nameOf(program, program.statements[reader]);
+    const std::string statement = nameOf(program, reader);
     if (std::string why = decomposeStatement(program, reader, tensor, parts); !why.empty())
       cursor.fail(cursor.since(primitive.range.begin), fmt::format("{}: {}", statement, why));
   }
@@ -206,7 +206,7 @@ void ScheduleParser::computeRoot(const Token &primitive) {
 void ScheduleParser::computeInline(const Token &primitive) {
   const size_t producer = producerNamed(primitive);
   cursor.expect(")", "after the statement");
-  const std::string name = nameOf(program, program.statements[producer]);
+  const std::string name = nameOf(program, producer);
   program.rewrites.push_back(fmt::format("compute_inline({})", name));
   if (std::string why = inlineStatement(program, producer); !why.empty())
     cursor.fail(cursor.since(primitive.range.begin), fmt::format("'{}' cannot be inlined: {}", name, why));
@@ -253,10 +253,9 @@ void ScheduleParser::precompute(const Token &primitive) {
   made.place->range = cursor.since(primitive.range.begin);
   made.precomputes = true;
   made.workspace = kind;
-  program.rewrites.push_back(
-      fmt::format("{}: precompute({}, {}, {}{})", nameOf(program, program.statements[number + 1]), expression,
-                  fmt::join(loops, ", "), name.text,
-                  kind == WorkspaceKind::Dense ? std::string() : fmt::format(" : {}", nameOf(kind))));
+  program.rewrites.push_back(fmt::format(
+      "{}: precompute({}, {}, {}{})", nameOf(program, number + 1), expression, fmt::join(loops, ", "),
+      name.text, kind == WorkspaceKind::Dense ? std::string() : fmt::format(" : {}", nameOf(kind))));
 }
 
 /// What stands behind the name of a workspace, the last in the list.
@@ -297,7 +296,7 @@ void ScheduleParser::placeAt(size_t producer, std::vector<std::string> loops, co
   if (s.loops.precomputes && s.loops.place->loops == loops)
     return; // as its primitive says
   if (s.loops.place)
-    cursor.fail(primitive.range, fmt::format("{} has a place already; keep one of them", nameOf(program, s)));
+    cursor.fail(primitive.range, fmt::format("{} has a place already; keep one of them", nameOfStatement(s)));
   s.loops.place = {std::move(loops), cursor.since(primitive.range.begin)};
 }
 

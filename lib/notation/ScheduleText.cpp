@@ -7,12 +7,13 @@
 
 namespace tulle::notation {
 
-std::string nameOf(const Program &program, const Statement &statement) {
-  unsigned number = 1;
-  for (const Statement *s = program.statements.data(); s != &statement; ++s)
-    number += s->lhs.tensor == statement.lhs.tensor;
-  const std::string &result = program.tensors[statement.lhs.tensor].name;
-  return number == 1 ? result : fmt::format("{}#{}", result, number);
+std::string nameOf(const Program &program, size_t number) {
+  const unsigned tensor = program.statements[number].lhs.tensor;
+  size_t same = 1;
+  for (size_t k = 0; k < number; ++k)
+    same += program.statements[k].lhs.tensor == tensor;
+  const std::string &result = program.tensors[tensor].name;
+  return same == 1 ? result : fmt::format("{}#{}", result, same);
 }
 
 format::Encoding conversionTarget(const Program &program, const LoopSchedule::Conversion &conversion) {
@@ -96,11 +97,32 @@ static std::string print(const std::string &statement, const LoopSchedule::Place
                              : fmt::format("compute_at({}, {})", statement, fmt::join(place.loops, ", "));
 }
 
+static std::string targetOf(const Program &program, size_t number) {
+  return program.statements.size() > 1 ? nameOf(program, number) + ": " : std::string();
+}
+
+std::vector<std::string> primitivesOfLoops(const Program &program) {
+  std::vector<std::string> primitives = program.rewrites;
+  for (size_t number = 0; number < program.statements.size(); ++number) {
+    const Statement &s = program.statements[number];
+    const std::string target = targetOf(program, number);
+    for (const LoopSchedule::Bound &b : s.loops.bounds)
+      primitives.push_back(fmt::format("{}bound({}, {})", target, b.index, b.size));
+    for (const LoopSchedule::Derived &derived : s.loops.derived)
+      primitives.push_back(target + print(program, derived));
+    for (const LoopSchedule::Directive &directive : s.loops.directives)
+      if (directive.kind != LoopSchedule::Directive::Parallelize)
+        primitives.push_back(target + print(program, directive));
+  }
+  return primitives;
+}
+
 std::string printSchedule(const Program &program) {
   std::vector<std::string> primitives = program.rewrites;
   std::set<unsigned> assembled;
-  for (const Statement &s : program.statements) {
-    const std::string target = program.statements.size() > 1 ? nameOf(program, s) + ": " : std::string();
+  for (size_t number = 0; number < program.statements.size(); ++number) {
+    const Statement &s = program.statements[number];
+    const std::string target = targetOf(program, number);
     for (const LoopSchedule::Conversion &c : s.loops.conversions)
       primitives.push_back(fmt::format("{}convert({}, {{ {} }})", target, program.tensors[c.tensor].name,
                                        format::printBody(c.format)));
@@ -115,7 +137,7 @@ std::string printSchedule(const Program &program) {
     for (const LoopSchedule::Directive &directive : s.loops.directives)
       primitives.push_back(target + print(program, directive));
     if (s.loops.place && !s.loops.precomputes)
-      primitives.push_back(print(nameOf(program, s), *s.loops.place));
+      primitives.push_back(print(nameOf(program, number), *s.loops.place));
     if (s.plan != AssemblyPlan::Auto && assembled.insert(s.lhs.tensor).second)
       primitives.push_back(
           fmt::format("assemble({}, {})", program.tensors[s.lhs.tensor].name, nameOf(s.plan)));

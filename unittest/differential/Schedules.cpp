@@ -186,7 +186,7 @@ std::string randomDirective(const notation::Program &program, Random &random) {
 
 std::string randomPlace(const notation::Program &program, Random &random) {
   const size_t number = size_t(random.below(int64_t(program.statements.size())));
-  const std::string producer = notation::nameOf(program, program.statements[number]);
+  const std::string producer = notation::nameOf(program, number);
   const std::string loop = randomLoop(program, random);
   if (random.chance(0.4))
     return fmt::format("compute_inline({})", producer);
@@ -200,8 +200,8 @@ std::string randomPlace(const notation::Program &program, Random &random) {
 /// A factor of a product: in a dense workspace where all is dense, since what is not stored, and meets what
 /// is infinite only once that is a stored 0, is none of it; else in a sparse one.
 std::string randomPart(const notation::Program &program, Random &random) {
-  const notation::Statement &statement =
-      program.statements[size_t(random.below(int64_t(program.statements.size())))];
+  const auto number = size_t(random.below(int64_t(program.statements.size())));
+  const notation::Statement &statement = program.statements[number];
   const bool dense = std::ranges::all_of(notation::accesses(statement), [&](const notation::Access *access) {
     return notation::isDense(program.tensors[access->tensor]);
   });
@@ -214,9 +214,11 @@ std::string randomPart(const notation::Program &program, Random &random) {
     if (loop.empty() && !access.subscripts.empty() && access.subscripts[0].isVariable())
       loop = program.indices[access.subscripts[0].terms[0].first].name;
   });
-  return fmt::format("{}: precompute({}, {}, w{}{})", notation::nameOf(program, statement),
+  return fmt::format("{}: precompute({}, {}, w{}{})", notation::nameOf(program, number),
                      notation::print(program, part), loop, random.below(1000), kind);
 }
+
+} // namespace
 
 std::string randomPrimitive(const notation::Program &program, Random &random) {
   const notation::TensorDecl &tensor = random.pick(program.tensors);
@@ -245,8 +247,6 @@ std::string randomPrimitive(const notation::Program &program, Random &random) {
     return randomPlace(program, random);
   }
 }
-
-} // namespace
 
 std::string scheduleRandomly(notation::Program &program, Random random) {
   const notation::Program original = program;

@@ -15,4 +15,7 @@ extern ScheduleTally scheduleTally;
 /// Puts random primitives on the program, those that its statements can have: their text.
 std::string scheduleRandomly(notation::Program &program, Random random);
 
+/// One primitive for the program, which may be refused; or nothing.
+std::string randomPrimitive(const notation::Program &program, Random &random);
+
 } // namespace tulle::differential

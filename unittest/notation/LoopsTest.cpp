@@ -112,7 +112,7 @@ TEST(Loops, PrintAsTextThatMeansTheSame) {
 std::string inlined(std::string_view text, std::string_view statement) {
   Program program = checked(text);
   for (size_t s = 0; s < program.statements.size(); ++s)
-    if (nameOf(program, program.statements[s]) == statement) {
+    if (nameOf(program, s) == statement) {
       const std::string why = inlineStatement(program, s);
       return why.empty() ? print(program) : why;
     }

@@ -23,11 +23,12 @@ namespace {
 /// operand.
 class StatementImporter {
 public:
-  StatementImporter(const notation::Program &program, const Statement &statement,
-                    const ImportOptions &options, ArrayRef<int64_t> patterns, ArrayRef<TensorFacts> facts)
-      : program(program), statement(statement), options(options), patterns(patterns), facts(facts) {}
+  StatementImporter(const notation::Program &program, unsigned number, const ImportOptions &options,
+                    ArrayRef<int64_t> patterns, ArrayRef<TensorFacts> facts)
+      : program(program), number(number), statement(program.statements[number]), options(options),
+        patterns(patterns), facts(facts) {}
 
-  func::FuncOp build(OpBuilder &builder, unsigned number) {
+  func::FuncOp build(OpBuilder &builder) {
     for (const Access *access : notation::accesses(statement))
       add(*access);
     pattern();
@@ -367,7 +368,7 @@ private:
       names.push_back(program.indices[index].name);
     generic->setAttr(dialect::kIndicesAttr, b.getStrArrayAttr(names));
     if (program.statements.size() > 1)
-      generic->setAttr(dialect::kNameAttr, b.getStringAttr(nameOf(program, statement)));
+      generic->setAttr(dialect::kNameAttr, b.getStringAttr(nameOf(program, number)));
     return generic.getResult(0);
   }
 
@@ -567,6 +568,7 @@ private:
   }
 
   const notation::Program &program;
+  unsigned number;
   const Statement &statement;
   const ImportOptions &options;
   ArrayRef<int64_t> patterns;  ///< of the tensors, before the statement
@@ -586,8 +588,8 @@ private:
 ImportedStatement importStatement(OpBuilder &b, const notation::Program &program, unsigned number,
                                   const ImportOptions &options, ArrayRef<int64_t> patterns,
                                   ArrayRef<TensorFacts> facts) {
-  StatementImporter importer(program, program.statements[number], options, patterns, facts);
-  func::FuncOp function = importer.build(b, number);
+  StatementImporter importer(program, number, options, patterns, facts);
+  func::FuncOp function = importer.build(b);
   return {function, importer.hasPatternOf()};
 }
 
