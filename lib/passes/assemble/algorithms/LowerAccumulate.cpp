@@ -1,6 +1,6 @@
 // tulle-lower-accumulate: the entries of a row that lives in one iteration of a loop, as a list of
 // coordinates and values. Where they are combined, an array with a bit set or a hash table, is what differs.
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "levels/Control.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Passes.h"
@@ -24,16 +24,12 @@ public:
   GrowingBuffer(const Target &target, Type element)
       : target(target), type(MemRefType::get({ShapedType::kDynamic}, element)) {
     OpBuilder &b = target.builder;
-    Operation *task = b.getInsertionBlock()->getParentOp();
-    while (!isa<func::FuncOp, ParallelOp>(task))
-      task = task->getParentOp();
+    cell = levels::allocaAtEntry(b, target.loc, MemRefType::get({}, type));
     OpBuilder::InsertionGuard guard(b);
-    Block &body = task->getRegion(0).front();
-    b.setInsertionPointToStart(&body);
-    cell = make<memref::AllocaOp>(target, MemRefType::get({}, type));
+    b.setInsertionPointAfterValue(cell);
     memref::StoreOp::create(b, target.loc, newBuffer(target, element, target.constant(1)), cell,
                             ValueRange());
-    b.setInsertionPoint(body.getTerminator());
+    b.setInsertionPoint(cell.getParentBlock()->getTerminator());
     freeBuffers(target, get());
   }
 
