@@ -12,7 +12,7 @@ using namespace tulle::format;
 namespace {
 
 std::string document() {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../../docs/reference/encoding.md");
+  std::ifstream file(std::filesystem::path(TULLE_DOCS) / "reference/encoding.md");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

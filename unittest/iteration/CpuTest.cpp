@@ -19,7 +19,7 @@ std::function<bool(std::string_view)> having(const std::set<std::string_view> &f
 /// The pages of docs/experiments by their number.
 std::map<std::string, std::string> pages() {
   std::map<std::string, std::string> found;
-  const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../docs/experiments";
+  const auto folder = std::filesystem::path(TULLE_DOCS) / "experiments";
   for (const auto &entry : std::filesystem::directory_iterator(folder)) {
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();

@@ -8,7 +8,7 @@ namespace tulle::notation {
 namespace {
 
 std::vector<std::string> examples() {
-  auto path = std::filesystem::path(__FILE__).parent_path() / "../../docs/reference/notation.md";
+  auto path = std::filesystem::path(TULLE_DOCS) / "reference/notation.md";
   std::ifstream file(path);
   std::vector<std::string> result;
   bool inside = false;
