@@ -50,6 +50,11 @@ bool isLoops(Attribute a) {
   return llvm::is_sorted(list, [&](Attribute a, Attribute b) { return numberOf(a) <= numberOf(b); });
 }
 
+bool isScheduled(Attribute a) {
+  auto list = dyn_cast<ArrayAttr>(a);
+  return list && llvm::all_of(list, is<ScheduledAttr>);
+}
+
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
                     kFunctions[] = {"func.func", "llvm.func"};
 
@@ -63,6 +68,7 @@ const AttributeRule ofOps[] = {
     {kNoaliasAttr, kFunctions, is<UnitAttr>, "no value"},
     {kLoopAttr, kFor, is<LoopAttr>, "a #tulle.loop<…>"},
     {kLargeAttr, kFunctions, is<UnitAttr>, "no value"},
+    {kScheduledAttr, kFunctions, isScheduled, "an array of #tulle.scheduled<…>"},
     {kLoopsAttr, kFunctions, isLoops, "loops, outermost first, whose numbers ascend"},
 };
 

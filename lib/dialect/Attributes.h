@@ -48,6 +48,10 @@ inline constexpr llvm::StringLiteral kIntermediateAttr = "tulle.intermediate";
 /// The loops of the program around it, outermost first (an array of RepeatAttr).
 inline constexpr llvm::StringLiteral kLoopsAttr = "tulle.loops";
 
+/// What a schedule says of loops, and no pass has done yet (an array of ScheduledAttr; noteDone takes off
+/// it).
+inline constexpr llvm::StringLiteral kScheduledAttr = "tulle.scheduled";
+
 //===--- Of a module ---===//
 
 /// The processor that the code is for (CpuAttr).

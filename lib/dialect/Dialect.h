@@ -81,6 +81,15 @@ mlir::Location locationOf(mlir::Operation *statement, llvm::StringRef primitive)
 mlir::Location derivedLocation(mlir::Operation *statement);
 /// Where the first primitive that says something of a loop alone stands.
 mlir::Location directiveLocation(mlir::Operation *statement, llvm::StringRef loop);
+/// What the directives say, each primitive by itself, with its name.
+llvm::SmallVector<std::pair<llvm::StringRef, DirectivesAttr>> primitivesOf(DirectivesAttr said);
+/// Says of the function that `op` is in that a pass has done this of what the schedule says of the loop.
+void noteDone(mlir::Operation *op, LoopAttr loop, const Directives &done);
+/// What the schedule says of the loop, where it is still to be done, is said of a loop with that index, which
+/// it becomes.
+void renameScheduled(mlir::Operation *op, LoopAttr loop, mlir::StringAttr index);
+/// The same of what an scf.for caches of a tensor.
+void noteCached(mlir::Operation *loop, mlir::StringAttr tensor);
 /// The element type that has the IR type; nullopt where none does.
 std::optional<ElementType> elementType(mlir::Type type);
 /// format::whyNotExecutable for elements of an IR type.

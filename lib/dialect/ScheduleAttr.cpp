@@ -234,14 +234,18 @@ ScheduleAttr tulle::dialect::scheduleOf(Operation *statement) {
   return statement->getAttrOfType<ScheduleAttr>(kScheduleAttr);
 }
 
-/// The place of the first primitive whose name is so.
+/// The place of the first primitive whose name is so. A loop that was several has the places of all.
 static Location findPlace(Operation *statement, function_ref<bool(StringRef)> isSought) {
-  if (auto fused = dyn_cast<FusedLoc>(statement->getLoc()))
-    for (Location part : fused.getLocations())
-      if (auto place = dyn_cast<FusedLoc>(part))
-        if (auto name = dyn_cast_or_null<StringAttr>(place.getMetadata()); name && isSought(name))
-          return place.getLocations().front();
-  return statement->getLoc();
+  Location found = statement->getLoc();
+  statement->getLoc()->walk([&](Location part) {
+    auto place = dyn_cast<FusedLoc>(part);
+    auto name = place ? dyn_cast_or_null<StringAttr>(place.getMetadata()) : StringAttr();
+    if (!name || !isSought(name))
+      return WalkResult::advance();
+    found = place.getLocations().front();
+    return WalkResult::interrupt();
+  });
+  return found;
 }
 
 Location tulle::dialect::locationOf(Operation *statement, StringRef primitive) {
@@ -258,4 +262,77 @@ Location tulle::dialect::directiveLocation(Operation *statement, StringRef loop)
     if (Location found = locationOf(statement, (primitive + loop).str()); found != statement->getLoc())
       return found;
   return statement->getLoc();
+}
+
+SmallVector<std::pair<StringRef, DirectivesAttr>> tulle::dialect::primitivesOf(DirectivesAttr said) {
+  SmallVector<std::pair<StringRef, DirectivesAttr>> found;
+  MLIRContext *context = said.getContext();
+  auto add = [&](StringRef primitive, const Directives &one) {
+    if (auto attr = DirectivesAttr::get(context, one); attr != DirectivesAttr::get(context, Directives()))
+      found.emplace_back(primitive, attr);
+  };
+  auto addEach = [&](StringRef primitive, DictionaryAttr byName, DictionaryAttr Directives::*member) {
+    for (NamedAttribute named : byName ? byName.getValue() : ArrayRef<NamedAttribute>()) {
+      Directives one;
+      one.*member = DictionaryAttr::get(context, named);
+      add(primitive, one);
+    }
+  };
+  add("parallelize", {.parallelize = said.getParallelize()});
+  add("vectorize", {.vectorize = said.getVectorize()});
+  add("unroll", {.unroll = said.getUnroll()});
+  add("jam", {.jam = said.getJam()});
+  addEach("prefetch", said.getPrefetch(), &Directives::prefetch);
+  addEach("cache", said.getCache(), &Directives::cache);
+  add("rfactor", {.rfactor = said.getRfactor()});
+  return found;
+}
+
+/// The function around with a list of what is to be done; null without one.
+static Operation *withList(Operation *op) {
+  while (op && !op->hasAttr(kScheduledAttr))
+    op = op->getParentOp();
+  return op;
+}
+
+/// Whether it is said of the loop.
+static bool isOf(ScheduledAttr scheduled, LoopAttr loop) {
+  return scheduled.getLoop().getValue() == loop.visitedIndex() &&
+         (!scheduled.getOf() || !loop.getOf() || llvm::is_contained(loop.getOf(), scheduled.getOf()));
+}
+
+void tulle::dialect::noteDone(Operation *op, LoopAttr loop, const Directives &done) {
+  Operation *function = withList(op);
+  if (!function)
+    return;
+  SmallVector<Attribute> left(function->getAttrOfType<ArrayAttr>(kScheduledAttr).getValue());
+  for (const auto &[name, says] : primitivesOf(DirectivesAttr::get(op->getContext(), done)))
+    llvm::erase_if(left, [&, says = says](Attribute attr) {
+      auto scheduled = cast<ScheduledAttr>(attr);
+      return isOf(scheduled, loop) && scheduled.getSays() == says;
+    });
+  if (left.empty())
+    function->removeAttr(kScheduledAttr);
+  else
+    function->setAttr(kScheduledAttr, ArrayAttr::get(op->getContext(), left));
+}
+
+void tulle::dialect::renameScheduled(Operation *op, LoopAttr loop, StringAttr index) {
+  Operation *function = withList(op);
+  if (!function || !index || loop.getIndex() == index)
+    return;
+  SmallVector<Attribute> all;
+  for (Attribute attr : function->getAttrOfType<ArrayAttr>(kScheduledAttr)) {
+    auto scheduled = cast<ScheduledAttr>(attr);
+    all.push_back(isOf(scheduled, loop) ? ScheduledAttr::get(op->getContext(), index, scheduled.getOf(),
+                                                             scheduled.getSays(), scheduled.getAt())
+                                        : scheduled);
+  }
+  function->setAttr(kScheduledAttr, ArrayAttr::get(op->getContext(), all));
+}
+
+void tulle::dialect::noteCached(Operation *loop, StringAttr tensor) {
+  const LoopAttr attr = loopOf(loop);
+  const NamedAttribute cached(tensor, attr.getDirectives().getCache().get(tensor));
+  noteDone(loop, attr, {.cache = DictionaryAttr::get(loop->getContext(), cached)});
 }

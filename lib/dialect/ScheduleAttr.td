@@ -55,6 +55,23 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
   }];
 }
 
+def Tulle_ScheduledAttr : AttrDef<Tulle_Dialect, "Scheduled"> {
+  let mnemonic = "scheduled";
+  let summary = "What one primitive of a schedule says of a loop, and where it stands in the text";
+  let description = [{
+    The discardable attribute `tulle.scheduled` of a function lists those that no pass has done yet: passes that do what the directives of a
+    loop say take them off the list, and what is left is an error (`tulle-check-schedule`). `of` is the statement, where the program has
+    several.
+
+    ```mlir
+    #tulle.scheduled<loop = "j", of = "y", says = <unroll = 4>, at = loc("--schedule":1:1 to :13)>
+    ```
+  }];
+  let parameters = (ins "::mlir::StringAttr":$loop, OptionalParameter<"::mlir::StringAttr">:$of,
+                        "::tulle::dialect::DirectivesAttr":$says, "::mlir::LocationAttr":$at);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Tulle_SplitAttr : AttrDef<Tulle_Dialect, "Split"> {
   let mnemonic = "split";
   let summary = "A loop becomes one over tiles of its coordinates, and one within a tile";

@@ -42,6 +42,19 @@ static std::unique_ptr<mlir::MLIRContext> makeContext() {
   return context;
 }
 
+/// The first place in a text that the location is made of: a loop has those of all that its schedule says.
+static std::optional<mlir::FileLineColRange> placeIn(mlir::Location location) {
+  std::optional<mlir::FileLineColRange> found;
+  location->walk([&](mlir::Location part) {
+    if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(part)) {
+      found = place;
+      return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return found;
+}
+
 ContextLease::ContextLease() {
   {
     std::lock_guard lock(poolMutex);
@@ -58,9 +71,8 @@ ContextLease::ContextLease() {
       remarkTexts.push_back(diagnostic.str());
       return mlir::success();
     }
-    if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(diagnostic.getLocation());
-        place && errorText.empty())
-      errorPlace = place;
+    if (errorText.empty())
+      errorPlace = placeIn(diagnostic.getLocation());
     errorText += (errorText.empty() ? "" : "\n") + diagnostic.str();
     for (mlir::Diagnostic &note : diagnostic.getNotes())
       errorText += "\nnote: " + note.str();

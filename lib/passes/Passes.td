@@ -187,6 +187,14 @@ def Parallelize : FunctionPass<"tulle-parallelize", tulle # arith # scf # memref
                         "Partial results do not depend on the number of threads">];
 }
 
+def CheckSchedule : FunctionPass<"tulle-check-schedule", [], "Refuse what a schedule says of a loop that is none any more", [{
+  `tulle.scheduled` of a function lists what its schedule says of loops and no pass has done yet. Each of these has a loop that says so,
+  else it is an error at its place in the text; at the end, nothing is left.
+}]> {
+  let options = [Option<"end", "end", "bool", /*default=*/"false", "All of it should be done">,
+                 Option<"threads", "threads", "bool", /*default=*/"true", "A later pass divides loops among threads">];
+}
+
 def ChooseAssembly : ModulePass<"tulle-choose-assembly", tulle, "Choose the strategy that builds each new tensor", [{
   Every `tulle.assemble` gets the cheapest `strategy` that the order of its entries, its format and its loops allow, and a remark
   says which. A strategy that an op has already stays, and is an error where it does not fit:

@@ -84,7 +84,9 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format(
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
         "tulle-contract-assemblies,tulle-fuse-loops,"
-        "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init{})",
+        "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init,tulle-check-schedule{{threads={}}}{}"
+        ")",
+        options.parallel,
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
     return fmt::format("tulle-choose-assembly,tulle-expand-assembly{{parallel={}}},func.func(canonicalize)",
@@ -110,7 +112,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,tulle-cache-registers{{vl={}}},{}tulle-vectorize{{"
         "{}"
         "{}}},tulle-unroll,tulle-expand-segments,"
-        "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers),tulle-outline",
+        "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers,tulle-check-schedule{{end=true}}),"
+        "tulle-outline",
         options.vectorLength, options.vectorLength, !options.deterministic, vectors, options.vectorLength,
         options.deterministic ? "" : fmt::format("tulle-tile-reductions{{vl={}}},", options.vectorLength),
         options.deterministic ? "" : "sample-rows=true ", vectors);

@@ -14,6 +14,21 @@ bool isOutermost(Operation *loop) {
   return !isa<LoopLikeOpInterface>(around);
 }
 
+void noteLanes(scf::ForOp loop) {
+  const dialect::LoopAttr attr = dialect::loopOf(loop);
+  if (const dialect::DirectivesAttr said = attr.getDirectives())
+    dialect::noteDone(loop, attr, {.vectorize = said.getVectorize()});
+}
+
+void dropDirectives(scf::ForOp loop) {
+  const dialect::LoopAttr attr = dialect::loopOf(loop);
+  const dialect::DirectivesAttr said = attr.getDirectives();
+  if (!said)
+    return;
+  dialect::noteDone(loop, attr, {.unroll = said.getUnroll()});
+  loop->setAttr(dialect::kLoopAttr, attr.withDirectives({}));
+}
+
 bool isHoldScheduled(Operation *op) {
   auto holds = [](Operation *each) {
     auto loop = dyn_cast<scf::ForOp>(each);

@@ -43,11 +43,11 @@ inline unsigned scheduledUnroll(mlir::scf::ForOp loop) {
   const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
   return said ? unsigned(said.getUnroll()) : 0;
 }
-/// What the schedule says of the loop is done.
-inline void dropDirectives(mlir::scf::ForOp loop) {
-  if (dialect::loopOf(loop).getDirectives())
-    loop->setAttr(dialect::kLoopAttr, dialect::loopOf(loop).withDirectives({}));
-}
+/// The loop has so many lanes as the schedule says, where it does.
+void noteLanes(mlir::scf::ForOp loop);
+/// So many iterations, or vectors, as the schedule says stand in its body, and nothing else is to be done of
+/// it.
+void dropDirectives(mlir::scf::ForOp loop);
 
 /// Whether no loop is around this one in the function, or in a parallel region.
 bool isOutermost(mlir::Operation *loop);

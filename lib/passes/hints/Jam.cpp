@@ -46,6 +46,8 @@ std::string whyNot(scf::ForOp loop) {
     return "its iterations depend on each other";
   if (dialect::loopOf(loop).getDirectives().getCache())
     return "they would share the copy that cache makes for each of them";
+  if (scheduledUnroll(loop) != 0)
+    return "unroll says how many of them stand in its body, too: one of the two does";
   if (!hasUnitStep(loop))
     return "it is a loop over groups of iterations already";
   std::string why = "no loop stands in it, which they could share: unroll takes several at a time";
@@ -132,13 +134,28 @@ private:
   }
 };
 
+/// What is prefetched in an iteration is in those of groups of so many, as many groups later.
+dialect::LoopAttr ofGroups(dialect::LoopAttr loop, unsigned count) {
+  Builder b(loop.getContext());
+  SmallVector<NamedAttribute> distances;
+  for (NamedAttribute named : loop.getDirectives().getPrefetch()) {
+    const int64_t distance = cast<IntegerAttr>(named.getValue()).getInt();
+    distances.emplace_back(named.getName(), b.getI64IntegerAttr(llvm::divideCeil(distance, int64_t(count))));
+  }
+  return loop.withDirectives(
+      dialect::DirectivesAttr::get(b.getContext(), {.prefetch = b.getDictionaryAttr(distances)}));
+}
+
 void jam(scf::ForOp loop, unsigned count) {
   const dialect::LoopAttr attr = dialect::loopOf(loop);
   dialect::Directives left = attr.getDirectives().all();
+  dialect::noteDone(loop, attr, {.jam = left.jam});
   left.jam = 0;
   loop->setAttr(dialect::kLoopAttr,
                 attr.withDirectives(dialect::DirectivesAttr::get(loop.getContext(), left).withoutPlace()));
   splitGroups(loop, count, [&](levels::IndicesAt at, Value first, ValueRange) {
+    if (attr.getDirectives().getPrefetch())
+      at.b.getInsertionBlock()->getParentOp()->setAttr(dialect::kLoopAttr, ofGroups(attr, count));
     JammedBody body(at.b, count);
     for (unsigned k = 0; k < count; ++k)
       body.mapTo(loop.getInductionVar(), k, at.add(first, at.constant(int64_t(k))));

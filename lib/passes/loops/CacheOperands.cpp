@@ -120,8 +120,10 @@ struct CacheOperandsPass : impl::CacheOperandsBase<CacheOperandsPass> {
         continue;
       for (StringAttr operand : said.cachedIn(dialect::CachePlace::Stack)) {
         const std::string why = OperandCopies(loop, operand).emit();
-        if (why.empty())
+        if (why.empty()) {
+          dialect::noteCached(loop, operand);
           continue;
+        }
         const StringRef index = attr.getIndex().getValue();
         mlir::emitError(dialect::locationOf(loop, ("cache " + index).str()))
             << "nothing of " << operand.getValue() << " is copied in the loop over " << index << ": " << why;

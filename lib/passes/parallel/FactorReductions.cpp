@@ -226,8 +226,9 @@ struct FactorReductions : passes::impl::FactorReductionsBase<FactorReductions> {
         return signalPassFailure();
   }
 
-  static LogicalResult factor(Operation *op) {
+  LogicalResult factor(Operation *op) {
     const LoopAttr attr = loopOverSets(op);
+    noteDone(getOperation(), attr, {.rfactor = attr.getDirectives().getRfactor()});
     if (auto loop = dyn_cast<IterateOp>(op))
       return Factor(loop, attr.getDirectives().getRfactor().getValue()).run();
     const StringRef index = attr.getIndex().getValue();

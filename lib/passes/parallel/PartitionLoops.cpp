@@ -501,6 +501,9 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
     const Threads wanted = wantedFor(named);
     if (named && named != loop)
       settings.inner = loopOverSets(named).getIndex();
+    if (named) // what it cannot do, it refuses below
+      noteDone(getOperation(), loopOverSets(named),
+               {.parallelize = loopOverSets(named).getDirectives().getParallelize()});
     if (wanted == Threads::None)
       return explainChoice(getOperation(), "threads: none, as the schedule says"), success();
     std::string needs;

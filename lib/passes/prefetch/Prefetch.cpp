@@ -287,6 +287,7 @@ struct PrefetchPass : impl::PrefetchBase<PrefetchPass> {
           attr.getDirectives() ? attr.getDirectives().getPrefetch() : DictionaryAttr();
       for (NamedAttribute named : said ? said.getValue() : ArrayRef<NamedAttribute>()) {
         const int64_t distance = cast<IntegerAttr>(named.getValue()).getInt();
+        dialect::noteDone(loop, attr, {.prefetch = DictionaryAttr::get(&getContext(), named)});
         if (distance == 0)
           continue;
         auto &[found, any] = asked[{attr.getIndex(), named.getName()}];

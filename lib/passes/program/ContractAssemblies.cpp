@@ -55,7 +55,7 @@ public:
       return "its rows are not one level of stored coordinates below one that has all: CSR is such a format";
     if (resultNumber() && !isIntermediate())
       return "it is a result, which is stored as a whole";
-    if (made.getPlan() == AssemblyPlan::Count || made.getPlan() == AssemblyPlan::Bound)
+    if (made.getPlan() != AssemblyPlan::Auto)
       return "a row's memory is that of the largest row, and no plan of assemble sizes it";
     if (std::string why = findReads(); !why.empty())
       return why;
@@ -68,6 +68,7 @@ public:
   }
 
   void contract() {
+    renameScheduled(made, loop.getLoop(), consumer.getLoop().getIndex());
     AssembleOp row = makeRow();
     retarget(row);
     consumer.setLoopAttr(loopOfBoth());

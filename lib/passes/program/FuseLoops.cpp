@@ -114,6 +114,8 @@ private:
       return {};
     LoopPair pair(first, second);
     StringRef why = pair.whyNot();
+    if (why.empty())
+      why = pair.whyNotAsScheduled();
     const bool hasBlocks = bool(program::blockOf(first)),
                canHaveBlocks = isa<func::FuncOp>(first->getParentOp());
     bool inBlocks = false;

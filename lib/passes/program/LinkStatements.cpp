@@ -197,6 +197,13 @@ private:
     body->getOperations().splice(std::prev(body->end()), from.getOperations());
     if (Attribute large = statement->getAttr(kLargeAttr))
       program->setAttr(kLargeAttr, large);
+    if (auto more = statement->getAttrOfType<ArrayAttr>(kScheduledAttr)) {
+      llvm::SetVector<Attribute> all;
+      if (auto known = program->getAttrOfType<ArrayAttr>(kScheduledAttr))
+        all.insert_range(known);
+      all.insert_range(more);
+      program->setAttr(kScheduledAttr, ArrayAttr::get(program.getContext(), all.getArrayRef()));
+    }
     statement.erase();
   }
 

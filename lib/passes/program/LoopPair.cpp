@@ -141,6 +141,20 @@ IterateOp LoopPair::fuse(StringRef reason) {
   return fused;
 }
 
+StringRef LoopPair::whyNotAsScheduled() {
+  auto own = [](IterateOp loop) {
+    const DirectivesAttr said = loop.getLoop().getDirectives();
+    return said ? said.withoutPlace() : said;
+  };
+  const DirectivesAttr a = own(first), b = own(second);
+  if (a && b && a.orElse(b) != b.orElse(a))
+    return "the schedule says different things of the two loops";
+  auto isVector = [](DirectivesAttr said) { return said && said.getVectorize() > 1; };
+  return (isVector(a) && hasLoops(second)) || (isVector(b) && hasLoops(first))
+             ? "the schedule makes vectors of iterations, in which no other loop stands"
+             : "";
+}
+
 /// The place of the first statement is this loop; that of the second is still to be found.
 LoopAttr LoopPair::attr() {
   const LoopAttr a = first.getLoop(), b = second.getLoop();
@@ -162,6 +176,7 @@ IterateOp LoopPair::build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
   auto fused =
       IterateOp::create(rewriter, rewriter.getFusedLoc({second.getLoc(), first.getLoc()}),
                         ValueRange(inits).getTypes(), first.getSpace(), inits, attr(), first.getEach());
+  renameScheduled(first, second.getLoop(), first.getLoop().getIndex());
   const auto kept = unsigned(first.getInits().size());
   fused.getBody().takeBody(first.getBody());
   Block *body = &fused.getBody().front(), &b = second.getBody().front();

@@ -12,6 +12,8 @@ public:
 
   /// Why the loops cannot be one; empty if they can.
   llvm::StringRef whyNot();
+  /// Why one loop cannot be what the schedule says of both; empty where it can.
+  llvm::StringRef whyNotAsScheduled();
 
   /// Whether one loop over coordinates takes less time than two: of outermost loops, and of others.
   bool isProfitable();

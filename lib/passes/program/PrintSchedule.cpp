@@ -124,9 +124,19 @@ private:
           ")");
   }
 
+  /// Whether the schedule says in which loop a row of it is made.
+  static bool hasPlace(AssembleOp op) {
+    return llvm::any_of(op.getBody().getOps<IterateOp>(), [](IterateOp loop) {
+      const DirectivesAttr said = loop.getLoop().getDirectives();
+      return said && said.getComputeAt() && !said.getComputeAt().empty();
+    });
+  }
+
   void plan() {
     std::optional<AssemblyPlan> plan;
     function.walk([&](AssembleOp op) {
+      if (hasPlace(op)) // a row at a time, whose memory is that of the largest row
+        return;
       plan = op.getPlan() == AssemblyPlan::Auto ? AssemblyPlan::Grow : op.getPlan();
     });
     auto result = function.getResultAttrOfType<StringAttr>(0, kNameAttr);

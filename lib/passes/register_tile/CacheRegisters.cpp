@@ -192,6 +192,7 @@ public:
       const Lanes lanes = lanesOf(*legality, *iterations);
       if (std::string why = whyTooMany(llvm::divideCeil(*iterations, lanes.count)); !why.empty())
         return why;
+      noteLanes(inner);
       StraightLine(std::move(*legality), *iterations, lanes).emit();
     }
     return "";
@@ -442,6 +443,8 @@ struct CacheRegistersPass : impl::CacheRegistersBase<CacheRegistersPass> {
         std::string why = hold(loop, tensor, model);
         auto [outcome, isNew] = asked.try_emplace({attr.getIndex(), tensor}, loop, why);
         std::string &known = outcome->second.second;
+        if (why.empty())
+          dialect::noteCached(loop, tensor);
         if (why.empty() || (!known.empty() && known == HeldTensor::noLoop))
           known = std::move(why);
       }

@@ -447,6 +447,7 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       if (std::optional<int64_t> most = maxTripCount(nest->inner); most && *most < lanes.count)
         continue; // no vector fits
       dialect::explainChoice(nest->inner, length.reason);
+      noteLanes(nest->inner);
       // Several loops around say whether there is an iteration only while they run.
       if (nest->outers.size() > 1 && !isAlwaysDereferenceable(nest->store) &&
           !findInitLoop(nest->top(), nest->store.getMemRef()))

@@ -295,6 +295,23 @@ LogicalResult LoopEmitter::checkSchedule() const {
   return success();
 }
 
+void LoopEmitter::listSchedule() const {
+  Operation *statement = this->statement.generic, *function = statement->getParentOfType<func::FuncOp>();
+  const dialect::ScheduleAttr schedule = dialect::scheduleOf(statement);
+  if (!schedule || !schedule.getLoops() || !function)
+    return;
+  llvm::SetVector<Attribute> all;
+  if (auto known = function->getAttrOfType<ArrayAttr>(dialect::kScheduledAttr))
+    all.insert_range(known);
+  for (NamedAttribute named : schedule.getLoops())
+    for (auto [name, says] : dialect::primitivesOf(cast<dialect::DirectivesAttr>(named.getValue())))
+      all.insert(dialect::ScheduledAttr::get(
+          b.getContext(), named.getName(), statement->getAttrOfType<StringAttr>(dialect::kNameAttr), says,
+          dialect::locationOf(statement, (name + " " + named.getName().getValue()).str())));
+  if (!all.empty())
+    function->setAttr(dialect::kScheduledAttr, b.getArrayAttr(all.getArrayRef()));
+}
+
 /// What is known of a loop as soon as it is there.
 LogicalResult LoopEmitter::checkDirectives(StringAttr loop, dialect::DirectivesAttr said) const {
   auto names = [](auto loops) {

@@ -70,6 +70,8 @@ public:
   Value emit(const StorageTraversal &traversal);
   /// Fails with a diagnostic where the schedule has a strategy for a loop that cannot have it.
   mlir::LogicalResult checkSchedule() const;
+  /// Lists what the schedule says of loops as what is to be done in the function.
+  void listSchedule() const;
 
 private:
   // Emitter.cpp: the loops

@@ -313,6 +313,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
   static LogicalResult replace(const LoopEmitter &emitter, GenericOp generic, Value result) {
     if (!result || failed(emitter.checkSchedule()))
       return failure();
+    emitter.listSchedule();
     generic.getResult(0).replaceAllUsesWith(result);
     generic.erase();
     return success();

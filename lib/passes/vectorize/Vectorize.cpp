@@ -287,6 +287,7 @@ private:
     legality.loop.getLowerBoundMutable().assign(position);
     legality.loop.getInitArgsMutable().assign(inits);
     disableLoopTransforms(legality.loop);
+    noteLanes(legality.loop);
     dropDirectives(legality.loop);
   }
 };
@@ -452,6 +453,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       const unsigned scheduled = fixedLanes(loop);
       if (scheduled == 1) {
         disableVectorization(loop);
+        noteLanes(loop);
         continue;
       }
       MissedVectorization missed;
@@ -531,7 +533,8 @@ private:
     lanes.count = length.value;
     // Short loops, over a block or over few entries, are left to LLVM, which unrolls them where it can.
     std::optional<int64_t> most = maxTripCount(loop), exactly = exactTripCount(loop);
-    if (most && *most <= 4 * lanes.count && !(exactly && *exactly >= 2 * lanes.count))
+    if (most && *most <= (scheduled ? lanes.count - 1 : 4 * lanes.count) &&
+        !(exactly && *exactly >= 2 * lanes.count))
       return std::nullopt;
     dialect::explainChoice(loop, length.reason);
     if (legality.gathers && !vl && !model.cpu.gathers)
