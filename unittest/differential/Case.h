@@ -83,6 +83,9 @@ extern std::optional<bool> lowerLoops;
 /// compiler does.
 Verdict judge(const Case &c);
 
+/// The same with this schedule: it is refused by an error that points into its text, or changes no answer.
+Verdict judge(const Case &c, const std::string &schedule, unsigned threads);
+
 /// Compiles with all optimizations for one thread, and runs nothing: milliseconds of the processor, or
 /// nothing where checker or compiler refuse.
 std::optional<double> compileTime(const Case &c);

@@ -4,6 +4,7 @@
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
 #include "notation/Sparsity.h"
+#include "support/Errors.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -274,56 +275,118 @@ static std::shared_ptr<engine::Executable> compiled(const Program &program, cons
   }
 }
 
-Verdict judge(const Case &c) {
-  std::map<std::string, runtime::Tensor> inputs;
+namespace {
+
+/// A program with its data, and what it means.
+struct Meaning {
   Program program;
+  std::vector<std::optional<runtime::Tensor>> tensors;
+  std::vector<DenseTensor> expected;
+};
+
+/// Throws Error where the checker refuses the program, or a format cannot hold the result.
+Meaning interpret(const Case &c) {
+  const std::map<std::string, runtime::Tensor> inputs = pack(c);
+  Meaning made;
+  made.program = checked(c, inputs);
+  checkLengths(c, made.program, inputs);
+  if (c.seed % 2) // intermediate tensors are wanted, too
+    for (notation::TensorDecl &tensor : made.program.tensors)
+      tensor.result = tensor.written;
+  made.expected.resize(made.program.tensors.size());
+  made.tensors.resize(made.program.tensors.size());
+  for (size_t t = 0; t < made.tensors.size(); ++t)
+    if (made.program.tensors[t].input) {
+      made.tensors[t] = inputs.at(made.program.tensors[t].name);
+      made.expected[t] = interpreter::fromTensor(*made.tensors[t]);
+    }
+  interpreter::run(made.program, made.expected);
+  return made;
+}
+
+/// Runs it on the data, and compares all results.
+Verdict runAndCompare(engine::Executable &executable, const Program &program, Meaning &meaning) {
+  auto &tensors = meaning.tensors;
   try {
-    inputs = pack(c);
-    program = checked(c, inputs);
-    checkLengths(c, program, inputs);
-    if (c.seed % 2) // intermediate tensors are wanted, too
-      for (notation::TensorDecl &tensor : program.tensors)
-        tensor.result = tensor.written;
+    tensors.resize(executable.program().tensors.size()); // and those that the schedule has added
+    executable.run(tensors);
+  } catch (const Error &error) {
+    return {Verdict::Kind::Refused, error.what()};
+  } catch (const std::exception &error) {
+    return {Verdict::Kind::Differs, fmt::format("internal error: {}", error.what())};
+  }
+  for (size_t t = 0; t < meaning.expected.size(); ++t)
+    if (program.tensors[t].result) {
+      std::string difference;
+      try {
+        difference = compare(program, t, meaning.expected[t], *tensors[t]);
+      } catch (const std::exception &error) {
+        difference = fmt::format("result is not valid: {}", error.what());
+      }
+      if (!difference.empty())
+        return {Verdict::Kind::Differs, difference};
+    }
+  return {};
+}
+
+} // namespace
+
+Verdict judge(const Case &c) {
+  Meaning meaning;
+  try {
+    meaning = interpret(c);
   } catch (const Error &error) {
     return {Verdict::Kind::Skipped, error.what()};
   }
-  std::vector<DenseTensor> expected(program.tensors.size());
-  std::vector<std::optional<runtime::Tensor>> tensors(program.tensors.size());
-  for (size_t t = 0; t < tensors.size(); ++t)
-    if (program.tensors[t].input) {
-      tensors[t] = inputs.at(program.tensors[t].name);
-      expected[t] = interpreter::fromTensor(*tensors[t]);
-    }
-  try {
-    interpreter::run(program, expected);
-  } catch (const Error &error) { // a format that cannot hold the result
-    return {Verdict::Kind::Skipped, error.what()};
-  }
-  const Program unscheduled = program;
+  Program program = meaning.program;
   const std::string schedule =
       c.seed / 11 % 3 == 0 ? scheduleRandomly(program, Random(c.seed * 16 + 0x5c4e)) : std::string();
   const std::string with = schedule.empty() ? "" : fmt::format("with the schedule {}: ", schedule);
+  std::shared_ptr<engine::Executable> executable;
   try {
-    auto executable = compiled(program, unscheduled, schedule, optionsOf(c));
-    tensors.resize(executable->program().tensors.size()); // and those that the schedule has added
-    executable->run(tensors);
+    executable = compiled(program, meaning.program, schedule, optionsOf(c));
   } catch (const Error &error) {
     return {Verdict::Kind::Refused, with + error.what()};
   } catch (const std::exception &error) {
     return {Verdict::Kind::Differs, fmt::format("{}internal error: {}", with, error.what())};
   }
-  for (size_t t = 0; t < expected.size(); ++t)
-    if (program.tensors[t].result) {
-      std::string difference;
-      try {
-        difference = compare(program, t, expected[t], *tensors[t]);
-      } catch (const std::exception &error) {
-        difference = fmt::format("result is not valid: {}", error.what());
-      }
-      if (!difference.empty())
-        return {Verdict::Kind::Differs, with + difference};
-    }
-  return {};
+  Verdict verdict = runAndCompare(*executable, program, meaning);
+  verdict.message = verdict.message.empty() ? "" : with + verdict.message;
+  return verdict;
+}
+
+/// Whether the compiler refuses the program as it is.
+static bool isRefused(const Program &program, const engine::Options &options) {
+  return !reasonOf([&] { engine::compile(program, options); }).empty();
+}
+
+Verdict judge(const Case &c, const std::string &schedule, unsigned threads) {
+  Meaning meaning;
+  try {
+    meaning = interpret(c);
+  } catch (const Error &error) {
+    return {Verdict::Kind::Skipped, error.what()};
+  }
+  engine::Options options;
+  options.diskCache = false;
+  options.quick = true;
+  options.threads = threads;
+  options.workPerThread = 1;
+  options.vectorLength = c.seed / 2 % 3 == 0 ? 4 : 0;
+  options.deterministic = c.seed / 6 % 4 == 0;
+  Program program = meaning.program;
+  std::shared_ptr<engine::Executable> executable;
+  try {
+    notation::applySchedule(program, schedule, engine::strategyNames(), "--schedule");
+    executable = engine::compile(program, options);
+  } catch (const Error &error) {
+    using enum Verdict::Kind;
+    const bool pointsThere = std::string_view(error.what()).starts_with("--schedule:");
+    return {pointsThere ? Refused : isRefused(meaning.program, options) ? Skipped : Differs, error.what()};
+  } catch (const std::exception &error) {
+    return {Verdict::Kind::Differs, fmt::format("internal error: {}", error.what())};
+  }
+  return runAndCompare(*executable, program, meaning);
 }
 
 std::optional<double> compileTime(const Case &c) {
