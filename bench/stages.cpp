@@ -37,7 +37,7 @@ notation::Program programOf(const Source &source) {
   for (const std::string &name : source.vectors)
     bindings[name] = {ElementType::F64, std::vector<int64_t>{1000}, format::denseEncoding(1), true};
   for (const std::string &name : source.like)
-    bindings[name] = {.type = ElementType::F64, .dims = square, .like = "A"};
+    bindings[name] = {ElementType::F64, square, std::nullopt, false, -1, "A"};
   return notation::check(std::string(source.text) + " * " + std::to_string(++serial) + ".0", bindings);
 }
 

@@ -24,14 +24,6 @@ bool forInnerLoops(IterateOp loop, function_ref<bool(IterateOp)> holds) {
               .wasInterrupted();
 }
 
-bool hasLoops(IterateOp loop) {
-  return loop.getBody()
-      .walk([](Operation *op) {
-        return isa<IterateOp, CoiterateOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Whether a loop, or one inside, adds up rows of a tensor: alone, it keeps a part of the row in registers
 /// from one iteration to the next (tulle-register-tiles).
 bool sumsRows(IterateOp loop) {

@@ -17,6 +17,14 @@ PartitionOp blockOf(IterateOp loop) {
   return chunk && chunk.getChunk() == number && !chunk.getTo() ? chunk : PartitionOp();
 }
 
+bool hasLoops(IterateOp loop) {
+  return loop.getBody()
+      .walk([](Operation *op) {
+        return isa<IterateOp, CoiterateOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool isOutermostBesidesBlocks(IterateOp loop) {
   auto around = dyn_cast<IterateOp>(loop->getParentOp());
   return isa<func::FuncOp>(loop->getParentOp()) || (around && blockOf(around));

@@ -29,6 +29,8 @@ void unifyBlocks(dialect::IterateOp loop);
 
 /// Whether a loop is in no other loop, or in one over blocks only.
 bool isOutermostBesidesBlocks(dialect::IterateOp loop);
+/// Whether loops stand in the loop.
+bool hasLoops(dialect::IterateOp loop);
 
 /// The one level at which all reads and stores of a tensor value inside of a loop, and of what becomes of it
 /// there, are at the loop's own coordinate: accesses of different iterations are then apart.
