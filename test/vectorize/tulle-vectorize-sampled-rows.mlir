@@ -1,5 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s
 
+// RUN: sed 's/znver3/znver4/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s --check-prefix=GATHERS
+
 // 32 rows, spread without a period, select one of two versions: how many entries each leaves behind the last vector, and, where the
 // operand is larger than L2, how far the row reaches. The epilogue of the first version is a vector that loads four entries, with lanes
 // behind the end of the row inactive in the sum.
@@ -37,6 +39,20 @@
 // CHECK: } else {
 // CHECK:   scf.for %{{.*}} = %c0 to %[[N]]
 // CHECK-NOT: vector.create_mask
+
+// Where gathers are an instruction, predictors know more rows. Whole vectors are gathered, or loaded where the row is local; the last one is loaded.
+// GATHERS-LABEL: func.func @spmv
+// GATHERS: arith.cmpi sge, %{{.*}}, %c32768
+// GATHERS: vector.gather
+// GATHERS: vector.create_mask
+// GATHERS-NOT: vector.gather
+// GATHERS: vector.load
+// GATHERS-COUNT-4: memref.load
+// GATHERS: arith.select
+// GATHERS: } else {
+// GATHERS: vector.gather
+// GATHERS-NOT: vector.create_mask
+// GATHERS: return
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @spmv(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64
