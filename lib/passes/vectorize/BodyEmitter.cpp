@@ -80,6 +80,15 @@ void BodyEmitter::emitBlock(Block &block) {
   }
 }
 
+bool BodyEmitter::isKnown(Value index) {
+  scf::ForOp loop = legality.loop;
+  return acceptsSlice(index, [&](Value at) -> std::optional<bool> {
+    if (scalars.contains(at) || loop.isDefinedOutsideOfLoop(at))
+      return true;
+    return at.getDefiningOp() && isPure(at.getDefiningOp()) ? std::nullopt : std::optional(false);
+  });
+}
+
 void BodyEmitter::prefetch(int64_t iterations, int64_t offset, function_ref<bool(memref::LoadOp)> which) {
   scf::ForOp loop = legality.loop;
   loop.getBody()->walk([&](memref::LoadOp load) {
@@ -88,8 +97,10 @@ void BodyEmitter::prefetch(int64_t iterations, int64_t offset, function_ref<bool
         (which && !which(load)) || isPrefetchScheduled(loop, load.getMemRef()))
       return;
     const int64_t bytes = load.getType().getIntOrFloatBitWidth() / 8;
-    if ((offset * bytes) % cacheLineBytes < lanes.count * bytes)
-      emitPrefetch(b, loc, scalar(load.getMemRef()), add(scalar(index), constant(iterations)));
+    if ((offset * bytes) % cacheLineBytes >= lanes.count * bytes || !isKnown(index))
+      return;
+    emitFor(index);
+    emitPrefetch(b, loc, scalar(load.getMemRef()), add(scalar(index), constant(iterations)));
   });
 }
 

@@ -65,8 +65,9 @@ public:
   void readInactiveLanes() { readsInactiveLanes = true; }
   /// Returns the combined accumulators.
   llvm::SmallVector<Value> emit(mlir::ValueRange accumulators);
-  /// Prefetches, after emit, what the consecutive loads access so many iterations later. `offset`: of this
-  /// vector in a tile, in which each cache line is prefetched once. `which`: of those, all without it.
+  /// Prefetches, after emit or where there are no vectors, what the consecutive loads access so many
+  /// iterations later. `offset`: of this vector in a tile, in which each cache line is prefetched once.
+  /// `which`: of those, all without it.
   void prefetch(int64_t iterations, int64_t offset = 0,
                 llvm::function_ref<bool(mlir::memref::LoadOp)> which = nullptr);
 
@@ -86,6 +87,8 @@ private:
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(Value value);
+  /// Whether the value has been emitted, or can be where there may be no iteration: nothing is loaded for it.
+  bool isKnown(Value index);
   bool reassociateConstant(mlir::Operation *op);
   bool isEmitted(Value value) const { return vectors.contains(value) || scalars.contains(value); }
   bool isInLoop(mlir::Operation *op) const { return op->getParentOp() == legality.loop; }
