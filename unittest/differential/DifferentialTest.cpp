@@ -1,6 +1,7 @@
 // Random programs on random formats, compiled and compared with the interpreter; `--help` lists the options.
 #include "Case.h"
 #include "CompileTimes.h"
+#include "Environment.h"
 #include "GuardedBlocks.h"
 #include "Schedules.h"
 #include <algorithm>
@@ -41,11 +42,6 @@ extern "C" void reportCrash(int number) {
       (void)!write(STDERR_FILENO, running.text.data(), running.text.size());
   signal(number, SIG_DFL);
   raise(number);
-}
-
-uint64_t environment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 /// Operands of a statement at most; 0: as the generator likes.

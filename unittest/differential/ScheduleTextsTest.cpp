@@ -1,6 +1,7 @@
 // See ScheduleTexts.h; the fuzzer `schedules` draws without end. TULLE_SCHEDULES_COUNT says how many,
 // TULLE_SCHEDULES_FIRST from which seed, TULLE_SCHEDULES_TRACE names each before it runs.
 #include "ScheduleTexts.h"
+#include "Environment.h"
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -8,11 +9,6 @@
 
 namespace tulle::differential {
 namespace {
-
-uint64_t environment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 TEST(ScheduleTexts, refusedOrRight) {
   const uint64_t count = environment("TULLE_SCHEDULES_COUNT", 250);

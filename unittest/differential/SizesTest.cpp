@@ -1,17 +1,13 @@
 // See Sizes.h; the fuzzer of that name draws without end. TULLE_SIZES_COUNT says how many, TULLE_SIZES_FIRST
 // from which seed, TULLE_SIZES_TRACE names each before it runs.
 #include "Sizes.h"
+#include "Environment.h"
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
 
 namespace tulle::differential {
 namespace {
-
-uint64_t environment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 TEST(Sizes, storedRightOrRefused) {
   const uint64_t count = environment("TULLE_SIZES_COUNT", 200);
