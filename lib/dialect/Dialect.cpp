@@ -161,6 +161,14 @@ RankedTensorType dialect::withEncoding(RankedTensorType type, const format::Enco
   return RankedTensorType::get(type.getShape(), type.getElementType(), attr);
 }
 
+RankedTensorType dialect::selectionOf(RankedTensorType integers) {
+  SmallVector<int64_t> shape(integers.getShape());
+  shape.push_back(ShapedType::kDynamic);
+  return withEncoding(
+      RankedTensorType::get(shape, integers.getElementType()),
+      format::selectionEncoding(unsigned(integers.getRank()), integers.getElementTypeBitWidth()));
+}
+
 std::optional<ElementType> dialect::elementType(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return complex.getElementType().isF32()   ? std::optional(ElementType::C64)

@@ -65,6 +65,8 @@ struct SchedulePrimitives {
 EncodingAttr getEncoding(mlir::RankedTensorType type);
 /// The same shape and element type with another encoding (none when it is dense row-major).
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
+/// The selection that a tensor of integers is: one more dimension, of which each integer is a coordinate.
+mlir::RankedTensorType selectionOf(mlir::RankedTensorType integers);
 /// What `--strategy` may be: the names of the enum.
 std::vector<std::string> strategyNames();
 /// What an scf.for is by its `tulle.loop`.

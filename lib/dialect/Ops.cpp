@@ -80,6 +80,38 @@ LogicalResult ConvertOp::verify() {
   return success();
 }
 
+/// Whether the elements are integers that lie in the order of their coordinates.
+static bool isPlainIntegers(RankedTensorType type) {
+  const auto order = unsigned(type.getRank());
+  const format::Encoding &encoding = getEncoding(type).getValue();
+  return llvm::is_contained({8u, 16u, 32u, 64u},
+                            type.getElementType().isInteger() ? type.getElementTypeBitWidth() : 0) &&
+         encoding.levels.size() == order &&
+         format::haveEqualLevels(encoding, format::denseEncoding(order), order);
+}
+
+LogicalResult BoundedIndicesOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getResult().getType();
+  if (!isPlainIntegers(source) || !isPlainIntegers(result) || source.getShape() != result.getShape())
+    return emitOpError("expected dense tensors of integers of one shape, got ")
+           << source << " and " << result << " (constraint 1)";
+  const unsigned width = source.getElementTypeBitWidth();
+  if (isCheck() ? source != result : result.getElementTypeBitWidth() < std::max(width, 32u))
+    return emitOpError("expected ") << (isCheck() ? "the type of the source"
+                                                  : "integers as wide as the source's, and 32 bits at least")
+                                    << ", got " << result << " (constraint 2)";
+  return success();
+}
+
+LogicalResult OneHotOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getResult().getType();
+  if (!isPlainIntegers(source))
+    return emitOpError("expected a dense tensor of integers, got ") << source << " (constraint 1)";
+  if (result != selectionOf(source))
+    return emitOpError("expected ") << selectionOf(source) << ", got " << result << " (constraint 2)";
+  return success();
+}
+
 LogicalResult QueryOp::verify() {
   RankedTensorType tensor = getTensor().getType(), result = getResult().getType();
   AffineMap select = getSelect();

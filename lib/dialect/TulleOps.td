@@ -39,6 +39,7 @@ class Tulle_Enum<string name, string summary, list<string> symbols, list<string>
 include "dialect/EncodingAttr.td"
 include "dialect/CpuAttr.td"
 include "dialect/StructuredOps.td"
+include "dialect/IndirectOps.td"
 include "dialect/ScheduleAttr.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"

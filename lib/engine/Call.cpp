@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csetjmp>
+#include <fmt/ranges.h>
 #include <limits>
 #include <thread>
 
@@ -363,6 +364,17 @@ void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_
   leave();
 }
 
+void CallMemory::indexError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
+                            int64_t value, int64_t size) {
+  report([&] {
+    const std::span<const int64_t> place(coordinates, size_t(rank));
+    throwError("'{}' is {} at ({}), which is no coordinate below {}: write `else 0` behind it to read 0 "
+               "there, or `clamp` for the nearest",
+               std::string_view(text, size_t(length)), value, fmt::join(place, ", "), size);
+  });
+  leave();
+}
+
 //===--- Symbols ---===//
 
 /// A member function of the current call's memory as a plain function.
@@ -391,6 +403,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_making", reinterpret_cast<void *>(OfCurrent<&CallMemory::making>::call)},
       {"tulle_error_width", reinterpret_cast<void *>(OfCurrent<&CallMemory::widthError>::call)},
       {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
+      {"tulle_error_index", reinterpret_cast<void *>(OfCurrent<&CallMemory::indexError>::call)},
   };
   return symbols;
 }

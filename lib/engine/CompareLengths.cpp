@@ -24,7 +24,7 @@ struct RaggedIndex {
 std::vector<RaggedIndex> raggedOperands(const notation::Statement &statement, unsigned index,
                                         const std::vector<const runtime::Tensor *> &ragged) {
   std::vector<RaggedIndex> found;
-  for (const Access *access : notation::accesses(statement)) {
+  for (const Access *access : notation::operandsOf(statement)) {
     const runtime::Tensor *tensor = ragged[access->tensor];
     if (!tensor)
       continue;

@@ -20,6 +20,14 @@ Encoding denseEncoding(unsigned order) {
   return out;
 }
 
+Encoding selectionEncoding(unsigned order, unsigned width) {
+  Encoding out = denseEncoding(order + 1);
+  out.posWidth = out.crdWidth = width;
+  out.levels.back().format.kind = LevelKind::Singleton;
+  out.levels.back().format.padded = true;
+  return out;
+}
+
 bool isAllDense(const Encoding &encoding) {
   return std::ranges::all_of(encoding.levels, isFull, &Level::format);
 }

@@ -111,6 +111,9 @@ std::vector<std::string> dimensionNames(unsigned order);
 
 /// All levels dense in dimension order: what a tensor without an encoding means.
 Encoding denseEncoding(unsigned order);
+/// One dimension more than a dense tensor of that order, of which each element stores one coordinate, of that
+/// width, or none, where all bits are set: what a tensor of integers selects.
+Encoding selectionEncoding(unsigned order, unsigned width);
 /// Whether the level has a position for every coordinate: dense or batch.
 inline bool isFull(const LevelFormat &format) {
   return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;

@@ -20,6 +20,7 @@ using notation::Access;
 using notation::Affine;
 using notation::Expr;
 using notation::ExprNode;
+using notation::Indirection;
 using notation::Op;
 using notation::Program;
 using notation::Statement;
@@ -138,12 +139,15 @@ public:
   Evaluation(const Program &program, const Statement &statement, std::vector<DenseTensor> &tensors)
       : program(program), statement(statement), tensors(tensors), point(program.indices.size()) {
     for (const Affine &a : statement.lhs.subscripts)
-      loops.push_back(a.terms[0].first);
+      if (std::ranges::count(statement.indirections, a.terms[0].first, &Indirection::index) == 0)
+        loops.push_back(a.terms[0].first);
     loops.insert(loops.end(), statement.reductionIndices.begin(), statement.reductionIndices.end());
   }
 
   void run() {
     start();
+    for (const Indirection &given : statement.indirections)
+      checkValues(given);
     loop(0);
     finish();
   }
@@ -213,7 +217,38 @@ private:
       loop(depth + 1);
   }
 
+  /// Where nothing is read at some coordinate, the others of the tensor have to be right all the same.
+  void checkValues(const Indirection &given) const {
+    const notation::IndexVar &index = program.indices[given.index];
+    if (index.outside == notation::Outside::Nothing ||
+        (index.outside == notation::Outside::Nearest && index.size > 0))
+      return;
+    for (const Scalar &value : operand(given.source.tensor).values)
+      if (const int64_t coordinate = shifted(value.i, given); coordinate < 0 || coordinate >= index.size)
+        throwError("{} is {}, outside of 0 .. {}", index.name, coordinate, index.size - 1);
+  }
+
+  /// What is beyond 64 bits is no coordinate, whatever it wraps to.
+  static int64_t shifted(int64_t integer, const Indirection &given) {
+    return int64_t(uint64_t(integer) + uint64_t(given.shift));
+  }
+
+  /// Reads the indices that tensors give; false where one lies outside.
+  bool giveIndices() {
+    for (const Indirection &given : statement.indirections) {
+      const notation::IndexVar &index = program.indices[given.index];
+      const int64_t integer = evaluate(given.source).i, value = shifted(integer, given);
+      const bool inside = value >= 0 && value < index.size;
+      if (!inside && index.outside == notation::Outside::Nothing)
+        return false;
+      point[given.index] = inside ? value : integer < -given.shift ? 0 : index.size - 1;
+    }
+    return true;
+  }
+
   void contribute() {
+    if (!giveIndices())
+      return;
     if (statement.where && !*admits(statement.where, stored, isTrue))
       return;
     int64_t at = position(statement.lhs);
@@ -265,6 +300,10 @@ private:
     });
   }
 
+  const Scalar &evaluate(const Access &access) const {
+    return operand(access.tensor).values[position(access)];
+  }
+
   /// An absent operand may decide the value alone: as an absorbing element (annihilator) even of inf and nan.
   Scalar evaluate(const Expr &expr) const {
     const ExprNode &node = *expr;
@@ -273,7 +312,7 @@ private:
     if (auto implied = impliedValue(program, expr, unstored))
       return *implied;
     if (node.op == Op::Access)
-      return operand(node.access.tensor).values[position(node.access)];
+      return evaluate(node.access);
     if (node.op == Op::Select)
       return evaluate(node.args[evaluate(node.args[0]).i ? 1 : 2]);
     std::vector<Scalar> args;

@@ -59,6 +59,8 @@ public:
       Encoding better = target(o);
       if (keep)
         return Conversion{o, better, reason, ""};
+      if (shapes[o].operand->fixed)
+        better = shapes[o].operand->encoding;
       if (better != shapes[o].operand->encoding)
         return Conversion{o, better, reason, ""};
       // What is stored in the best order already stays, whatever it costs.
@@ -70,7 +72,7 @@ public:
       }
       if (!fits)
         return Conversion{o, better, reason, ""};
-      anyCost = true;
+      anyCost |= !shapes[o].operand->fixed;
     }
     splitDense();
     return build();
@@ -123,8 +125,8 @@ private:
         result.push_back(o);
     std::ranges::stable_sort(result, [&](unsigned a, unsigned b) {
       const Operand &x = *shapes[a].operand, &y = *shapes[b].operand;
-      return std::tuple(x.keep, int(a) == first, x.encoding.order()) >
-             std::tuple(y.keep, int(b) == first, y.encoding.order());
+      return std::tuple(x.keep, x.fixed, int(a) == first, x.encoding.order()) >
+             std::tuple(y.keep, y.fixed, int(b) == first, y.encoding.order());
     });
     return result;
   }

@@ -21,6 +21,7 @@ struct Operand {
   format::Encoding encoding;         ///< its map is made of digits
   std::vector<Subscript> subscripts; ///< per dimension
   bool keep = false;                 ///< must not be converted: the result's pattern
+  bool fixed = false;                ///< has no other encoding: a selection by a tensor of integers
   bool exact = false; ///< a conversion may not pad it: padding is stored, which masks and 0 * inf see
   /// Result only: a new tensor (its levels given as dense ones). It is best inserted into in the order of its
   /// levels, and all but the last of these outside the reductions, so that one row after the other is

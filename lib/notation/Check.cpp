@@ -155,7 +155,7 @@ private:
         others.push_back(other);
       resolved.fail(use.access.range,
                     fmt::format("tensor '{}' has no value: give it, or write it in an earlier statement{}",
-                                name, support::didYouMean(name, others)));
+                                name, support::didYouMean(name, others, functionHint(name))));
     }
   }
 
@@ -257,6 +257,8 @@ private:
       type = rhs.natural;
     s.rhs = convertTo(resolved, rhs, computeType(*type));
     s.where = withTypes(source.where);
+    s.indirections = source.indirections;
+    checkIndirections(s);
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];
     if (!s.accumulate && resolved.addsInRounds(number))
@@ -269,6 +271,7 @@ private:
     // start show.
     s.assign = s.reductionIndices.empty() && (!source.reduce || (!s.accumulate && !source.where));
     s.reduce = reduction(source, *type);
+    checkNothing(s);
     hasValue[s.lhs.tensor] = true;
     program.tensors[s.lhs.tensor].written = true;
     return s;
@@ -284,6 +287,42 @@ private:
     for (Mask &arg : node.args)
       arg = withTypes(arg);
     return std::make_shared<const ExprNode>(std::move(node));
+  }
+
+  void checkIndirections(const Statement &s) const {
+    for (const Indirection &given : s.indirections) {
+      const unsigned tensor = given.source.tensor;
+      if (tensor == s.lhs.tensor)
+        resolved.fail(given.source.range,
+                      fmt::format("'{}' is written by this statement; read the indices from another tensor",
+                                  program.tensors[tensor].name));
+      if (const ElementType type = types[tensor].value_or(ElementType::F64); !isInteger(type))
+        resolved.fail(given.source.range,
+                      fmt::format("'{}' is a subscript here, and holds {}: subscripts are integers (i8, "
+                                  "i16, i32 or i64)",
+                                  program.tensors[tensor].name, name(type)));
+    }
+  }
+
+  /// What is outside of a tensor is left out: the same as 0 where a 0 there changes nothing.
+  void checkNothing(const Statement &s) const {
+    for (const Indirection &given : s.indirections) {
+      const IndexVar &index = resolved.indices[given.index];
+      auto isThere = [&](const Access &access) { return hasIndex(access, given.index); };
+      if (index.outside != Outside::Nothing || isThere(s.lhs) || isNeutral(program, s, isThere))
+        continue;
+      resolved.fail(given.source.range,
+                    fmt::format("where '{}' lies outside, this statement has a value of its own: `else 0` is "
+                                "for what a 0 there takes out, as a factor; read it in a statement before "
+                                "this one",
+                                index.name));
+    }
+  }
+
+  static bool hasIndex(const Access &access, unsigned index) {
+    return std::ranges::any_of(access.subscripts, [&](const Affine &subscript) {
+      return std::ranges::any_of(subscript.terms, [&](const auto &term) { return term.first == index; });
+    });
   }
 
   /// Results are what the user gave a first value, and what no statement behind the last that writes it
@@ -321,6 +360,8 @@ private:
     std::set<unsigned> seen;
     for (const Affine &a : lhs.subscripts)
       seen.insert(a.terms[0].first);
+    for (const Indirection &given : resolved.statements[number].indirections)
+      seen.insert(given.index);
     std::vector<unsigned> result;
     for (const Use &use : resolved.uses)
       if (use.statement == number)

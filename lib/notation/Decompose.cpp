@@ -33,6 +33,9 @@ std::string whyNotTensor(const Program &program, const Statement &s, unsigned te
     return fmt::format("'{}' is computed by the program: only what is given is split", decl.name);
   if (std::ranges::count(s.loops.conversions, tensor, &LoopSchedule::Conversion::tensor) > 0)
     return fmt::format("'{}' has a format already; each part has its own", decl.name);
+  for (const Indirection &given : s.indirections)
+    if (given.source.tensor == tensor)
+      return fmt::format("'{}' gives indices", decl.name);
   const Access *first = nullptr;
   for (const Access *access : accesses(s))
     if (access->tensor == tensor && first && !sameAccess(*access, *first))

@@ -59,6 +59,9 @@ public:
   Statement inlined(Statement reader, std::string &why) {
     if (reads(reader.where, tensor))
       why = "its pattern is a mask";
+    for (const Indirection &given : reader.indirections)
+      if (given.source.tensor == tensor)
+        why = "it gives indices";
     if (producer.where && why.empty())
       mask(reader, why);
     if (why.empty())
@@ -168,6 +171,8 @@ std::string whyNot(const Program &program, size_t number) {
     return "it is a reduction, which would be computed again for each read";
   if (!s.assign || s.accumulate)
     return "it is no assignment";
+  if (!s.indirections.empty())
+    return "it reads at coordinates that a tensor gives";
   if (!s.loops.isEmpty() || s.plan != AssemblyPlan::Auto)
     return "a primitive before this one is put on its loops";
   if (reads(s.rhs, tensor) || reads(s.where, tensor))

@@ -25,9 +25,9 @@ constexpr unsigned maxDepth = 500;
 /// Coefficients and constants of subscripts: sums of a few of them times sizes stay far inside 128 bits.
 constexpr int64_t maxSubscript = int64_t(1) << 40;
 
-/// A sum in a subscript, by the names of its indices.
+/// A term of a subscript, by the name of its index in the statement.
 struct Term {
-  std::string_view index;
+  std::string index;
   int64_t coefficient;
 };
 
@@ -193,7 +193,7 @@ private:
       do {
         if (result.subscripts.size() == 32)
           fail(peek().range, fmt::format("'{}' has more than 32 subscripts", name.text));
-        result.subscripts.push_back(subscript());
+        result.subscripts.push_back(subscript(result));
       } while (accept(","));
     expectClose(open, close);
     result.range = since(name.range.begin);
@@ -228,16 +228,18 @@ private:
     return int64_t(value);
   }
 
-  /// Sum of terms `i`, `2*i`, `i*2`, `3`, with signs; then `:n`.
-  Affine subscript() {
+  /// Sum of terms `i`, `2*i`, `i*2`, `p(i)`, `3`, with signs; then `:n`. It is the next one of `access`.
+  Affine subscript(const Access &access) {
     Affine s;
     std::vector<Term> terms;
+    std::vector<Indirection> indirections;
     const size_t begin = peek().range.begin;
     int sign = accept("-") ? -1 : 1;
     do {
-      term(s, terms, sign);
+      term(s, terms, indirections, sign);
       sign = next("-") ? -1 : 1;
     } while (accept("+") || accept("-"));
+    give(s, indirections, terms, access);
     if (accept(":")) {
       Token end = expectKind(Token::Integer, "the integer a slice ends before, as in A(i+1:8)");
       s.limit = bounded(end, integer(end));
@@ -252,38 +254,91 @@ private:
     return s;
   }
 
-  void term(Affine &s, std::vector<Term> &terms, int sign) {
+  void term(Affine &s, std::vector<Term> &terms, std::vector<Indirection> &indirections, int sign) {
     Token token = take();
     if (token.kind == Token::Integer) {
       int64_t value = bounded(token, __int128(integer(token)) * sign);
       if (accept("*"))
-        return addTerm(terms, expectKind(Token::Word, "an index after '*' in a subscript"), value);
+        return addTerm(terms, indirections, expectKind(Token::Word, "an index after '*' in a subscript"),
+                       value);
       s.constant = bounded(token, __int128(s.constant) + value);
       return;
     }
     if (token.kind != Token::Word)
       failFound(token, "an index, such as i, i+1 or 2*i");
-    int64_t coefficient = sign;
+    addTerm(terms, indirections, token, sign);
+  }
+
+  /// `p` of `p(i)` has been taken, or the name of an index; a factor may stand behind it.
+  void addTerm(std::vector<Term> &terms, std::vector<Indirection> &indirections, const Token &name,
+               int64_t coefficient) {
+    std::string index(name.text);
+    if (next("(") || next("[")) {
+      Nested guard(*this);
+      Indirection &given = indirections.emplace_back();
+      given.source = access(name);
+      index = textOf(given.source);
+    } else {
+      checkName(name, "an index");
+    }
     if (accept("*")) {
       Token factor =
           expectKind(Token::Integer, "an integer after '*': a subscript is a sum of integer * index");
-      coefficient = bounded(factor, __int128(integer(factor)) * sign);
+      coefficient = bounded(factor, __int128(integer(factor)) * coefficient);
     }
-    addTerm(terms, token, coefficient);
-  }
-
-  void addTerm(std::vector<Term> &terms, const Token &name, int64_t coefficient) {
-    checkName(name, "an index");
-    if (next("("))
-      fail(peek().range,
-           "a subscript is a sum of integer * index: tensors cannot be used in it (and an index "
-           "that is not on the left is summed without a word)");
-    auto same = std::ranges::find(terms, name.text, &Term::index);
+    auto same = std::ranges::find(terms, index, &Term::index);
     if (same == terms.end())
-      same = terms.insert(same, {name.text, 0});
+      same = terms.insert(same, {index, 0});
     same->coefficient = bounded(name, __int128(same->coefficient) + coefficient);
     if (same->coefficient == 0)
       terms.erase(same);
+  }
+
+  /// `p(i)`, as every text that means the same.
+  std::string textOf(const Access &access) const {
+    std::vector<std::string> subscripts;
+    for (const Affine &subscript : access.subscripts)
+      subscripts.push_back(print(subscript, out.indices));
+    return fmt::format("{}({})", out.tensors[access.tensor], fmt::join(subscripts, ","));
+  }
+
+  /// Indices that tensors give, each for one dimension of one tensor; behind them may stand what is read, or
+  /// written, where they give no coordinate of it.
+  void give(Affine &subscript, std::vector<Indirection> &indirections, std::vector<Term> &terms,
+            const Access &access) {
+    Outside outside = Outside::Error;
+    const Token word = peek();
+    if (accept("clamp")) {
+      outside = Outside::Nearest;
+    } else if (accept("else")) {
+      if (!accept("0") && !accept("skip"))
+        failFound(peek(), "0 after 'else', which is what is read outside of a tensor, or 'skip' on the left");
+      outside = Outside::Nothing;
+    }
+    if (outside != Outside::Error && indirections.empty())
+      fail(word.range, fmt::format("'{}' is for subscripts that a tensor gives, as in X(p(i) {})", word.text,
+                                   outside == Outside::Nearest ? "clamp" : "else 0"));
+    ParsedStatement &statement = out.statements.back();
+    for (Indirection &given : indirections) {
+      std::string text = textOf(given.source);
+      const auto term = std::ranges::find(terms, text, &Term::index);
+      if (term == terms.end())
+        continue; // p(i) - p(i)
+      if (terms.size() == 1 && term->coefficient == 1 && subscript.constant != 0) {
+        given.shift = std::exchange(subscript.constant, 0);
+        text += fmt::format("{:+}", given.shift);
+      }
+      // No name of an index has a sign in it.
+      const std::string key =
+          fmt::format("{}@{}.{}.{}", text, access.tensor, access.subscripts.size(), int(outside));
+      term->index = key;
+      const auto [known, isNew] = statement.scope.emplace(key, out.indices.size());
+      if (!isNew)
+        continue;
+      given.index = known->second;
+      out.indices.push_back({text, -1, outside});
+      statement.indirections.push_back(given);
+    }
   }
 
   // ---- expressions: precedence climbing
@@ -391,20 +446,17 @@ private:
   /// `sqr(A(i,j))`: what stands in the parentheses is no subscript, so a function was meant.
   void checkMisspelt(const Token &name) {
     const Token &first = peek(1);
-    const bool isCall =
-        first.kind == Token::Real || first.kind == Token::Imaginary || first.is("(") ||
-        (first.kind == Token::Word && (peek(2).is("(") || peek(2).is("[") || isReserved(first.text)));
-    if (!next("(") || !isCall)
-      return;
-    if (name.is("sum") || name.is("prod") || name.is("reduce"))
-      fail(name.range,
-           fmt::format(
-               "there is no function '{}': an index that is not on the left is summed, as in y(i) = A(i,j)",
-               name.text));
-    const std::vector<std::string> known = functionNames();
-    const std::string all = fmt::format("; there are {}, and the names of types", fmt::join(known, " "));
-    fail(name.range,
-         fmt::format("unknown function '{}'{}", name.text, support::didYouMean(name.text, known, all)));
+    const bool isCall = first.kind == Token::Real || first.kind == Token::Imaginary || first.is("(") ||
+                        (first.kind == Token::Word && isReserved(first.text));
+    if (next("(") && isCall)
+      failFunction(name);
+  }
+
+  [[noreturn]] void failFunction(const Token &name) const {
+    const std::string all =
+        fmt::format("; there are {}, and the names of types", fmt::join(functionNames(), " "));
+    const std::string hint = functionHint(name.text);
+    fail(name.range, fmt::format("unknown function '{}'{}", name.text, hint.empty() ? all : hint));
   }
 
   Expr call(const Token &name) {
@@ -495,6 +547,13 @@ private:
 };
 
 } // namespace
+
+std::string functionHint(std::string_view name) {
+  if (name == "sum" || name == "prod" || name == "reduce")
+    return "; there is no such function: an index that is not on the left is summed, as in y(i) = A(i,j)";
+  // A short name is near to any.
+  return name.size() < 3 ? "" : support::didYouMean(name, functionNames());
+}
 
 std::optional<unsigned> ParsedProgram::tensor(std::string_view name) const {
   const auto found = std::ranges::find(tensors, name);

@@ -188,6 +188,8 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
                                  const std::vector<std::string> &loops, const std::string &name,
                                  WorkspaceKind kind) {
   const Statement &reader = program.statements[number];
+  if (!reader.indirections.empty())
+    return fmt::format("{} reads at coordinates that a tensor gives", nameOf(program, number));
   Occurrences part(program, text);
   part.find(reader.rhs);
   if (part.count == 0) {

@@ -1,6 +1,7 @@
 // Canonical text of checked trees, with the parentheses that precedence needs.
 #include "notation/Arithmetic.h"
 #include "notation/Operations.h"
+#include "notation/Resolve.h"
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,18 +30,6 @@ std::string literal(const ExprNode &node) {
   std::string imaginary = std::isfinite(imag) ? number(imag) + "i" : number(imag) + " * 1.0i";
   return node.literal.f.real() == 0 ? imaginary
                                     : fmt::format("({} + {})", number(node.literal.f.real()), imaginary);
-}
-
-std::string print(const Program &program, const Affine &affine) {
-  std::string text;
-  for (const auto &[index, coefficient] : affine.terms) {
-    int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
-    text += coefficient < 0 ? "-" : text.empty() ? "" : "+";
-    text += (magnitude == 1 ? "" : std::to_string(magnitude) + "*") + program.indices[index].name;
-  }
-  if (affine.constant != 0 || text.empty())
-    text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
-  return text;
 }
 
 std::string print(const Program &program, const Expr &expr, int outer);
@@ -120,18 +109,36 @@ std::string print(const Program &program) {
   return text + "\n";
 }
 
-std::string print(const Program &program, const Access &access) {
+std::string print(const Affine &affine, const std::vector<IndexVar> &indices, std::string_view nothing) {
+  std::string text;
+  Outside outside = Outside::Error;
+  for (const auto &[index, coefficient] : affine.terms) {
+    int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
+    text += coefficient < 0 ? "-" : text.empty() ? "" : "+";
+    text += (magnitude == 1 ? "" : std::to_string(magnitude) + "*") + indices[index].name;
+    outside = std::max(outside, indices[index].outside);
+  }
+  if (affine.constant != 0 || text.empty())
+    text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
+  if (outside == Outside::Nothing)
+    text += nothing;
+  return outside == Outside::Nearest ? text + " clamp" : text;
+}
+
+static std::string print(const Program &program, const Access &access, std::string_view nothing) {
   std::string text;
   for (const Affine &a : access.subscripts)
-    text += (text.empty() ? "" : ",") + print(program, a);
+    text += (text.empty() ? "" : ",") + print(a, program.indices, nothing);
   return program.tensors[access.tensor].name + "(" + text + ")";
 }
+
+std::string print(const Program &program, const Access &access) { return print(program, access, " else 0"); }
 
 std::string print(const Program &program, const Expr &expr) { return print(program, expr, 0); }
 
 std::string print(const Program &program, const Statement &statement) {
-  std::string text = fmt::format("{} {} {}", print(program, statement.lhs), assignment(statement),
-                                 print(program, statement.rhs, 0));
+  std::string text = fmt::format("{} {} {}", print(program, statement.lhs, " else skip"),
+                                 assignment(statement), print(program, statement.rhs, 0));
   return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;
 }
 

@@ -69,6 +69,18 @@ struct Access {
   bool bare = false; ///< written without parentheses
 };
 
+/// What an index that a tensor gives does where the tensor's value is no coordinate: an error; there is
+/// nothing, neither to read nor to write; or the nearest coordinate takes its place.
+enum class Outside : uint8_t { Error, Nothing, Nearest };
+
+/// `p(i)`, or `p(i)-1`, as the subscript of another tensor, or in it: an index whose value is read, at each
+/// point of the others.
+struct Indirection {
+  unsigned index = 0; ///< named as the text has it
+  Access source;      ///< of a tensor of integers; its subscripts may have indices that others give
+  int64_t shift = 0;  ///< is added to the integer
+};
+
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
 
@@ -201,7 +213,7 @@ std::string_view nameOf(LoopSchedule::Directive::Kind kind);
 std::string_view nameOf(LoopSchedule::Derived::Kind kind);
 
 struct Statement {
-  Access lhs; ///< subscripts are plain, distinct variables
+  Access lhs; ///< subscripts are plain, distinct variables, which may be those of indirections
   Reduce reduce = Reduce::Add;
   /// The result starts from the value the tensor already has (an input, or an earlier statement's result);
   /// else from the monoid's identity (`=`: the fill when something is summed).
@@ -212,6 +224,7 @@ struct Statement {
   Expr rhs;
   Mask where;                             ///< null: everywhere
   std::vector<unsigned> reductionIndices; ///< those that are not on the left, in order of appearance
+  std::vector<Indirection> indirections;  ///< indices whose values are read, after those that they depend on
   AssemblyPlan plan = AssemblyPlan::Auto; ///< of a schedule
   LoopSchedule loops = {};
   SourceRange range;
@@ -227,6 +240,7 @@ struct Loop {
 struct IndexVar {
   std::string name;
   int64_t size = 0;
+  Outside outside = Outside::Error; ///< of one that a tensor gives
 };
 
 struct TensorDecl {
@@ -282,6 +296,10 @@ struct TensorUse {
               ///< it
 };
 std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes = {});
+
+/// Which function a name without a value may mean, `sqr(A(i,j))`: the end of an error; empty where none is
+/// close.
+std::string functionHint(std::string_view name);
 
 /// Dimension sizes of every tensor that follow from those given: lets a caller generate `x=random` before
 /// checking. A dimension nobody fixes is absent (-1).

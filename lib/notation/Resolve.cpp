@@ -106,6 +106,8 @@ private:
       reads.push_back(a);
       use(number, a, /*written=*/false);
     };
+    for (const Indirection &given : s.indirections)
+      read(given.source);
     forEachAccess(s.rhs, read);
     s.where = withStructure(withSubscripts(s.where, s.lhs, std::vector(reads)), s.lhs);
     forEachAccess(s.where, read);

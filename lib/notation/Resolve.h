@@ -16,6 +16,7 @@ struct ParsedStatement {
   SourceRange assignRange, range;
   bool condition = false;                             ///< what stands behind `until`
   std::map<std::string, unsigned, std::less<>> scope; ///< the numbers of its indices
+  std::vector<Indirection> indirections;
 };
 
 /// Names have numbers: tensors in the whole text, indices in each statement.
@@ -38,6 +39,10 @@ struct ParsedProgram {
     return statements[statement].reduce == Reduce::Add && inOneLoop(statement, statement);
   }
 };
+
+/// The canonical text of a subscript; `nothing` is what stands behind one that may lie outside.
+std::string print(const Affine &affine, const std::vector<IndexVar> &indices,
+                  std::string_view nothing = " else 0");
 
 /// Throws SyntaxError.
 ParsedProgram parse(std::string_view text);

@@ -118,6 +118,8 @@ static std::set<std::string> indicesOf(const Program &program, const Statement &
   add(statement.lhs);
   for (const Access *access : accesses(statement))
     add(*access);
+  for (const Indirection &given : statement.indirections) // no loop is over these
+    found.erase(program.indices[given.index].name);
   return found;
 }
 

@@ -54,7 +54,7 @@ void ScheduleParser::convert(const Token &primitive) {
   const auto decl = std::ranges::find(program.tensors, name.text, &TensorDecl::name);
   const auto tensor = unsigned(decl - program.tensors.begin());
   const std::vector<Statement *> readers = statementsWhere([&](const Statement &s) {
-    return std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+    return std::ranges::any_of(operandsOf(s), [&](const Access *a) { return a->tensor == tensor; });
   });
   if (readers.empty())
     cursor.fail(name.range, fmt::format("'{}' is no operand of {}", name.text, whereAsked()));
@@ -85,7 +85,7 @@ void ScheduleParser::decompose(const Token &primitive) {
   std::vector<size_t> readers;
   for (const Statement *s : statementsWhere([&](const Statement &s) {
          return !program.tensors[s.lhs.tensor].condition &&
-                std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+                std::ranges::any_of(operandsOf(s), [&](const Access *a) { return a->tensor == tensor; });
        }))
     readers.insert(readers.begin(), size_t(s - program.statements.data()));
   if (readers.empty())
@@ -172,7 +172,7 @@ bool ScheduleParser::hasAccess(const Statement &statement, unsigned tensor) {
 }
 
 bool ScheduleParser::readsOf(const Statement &statement, unsigned tensor) {
-  return std::ranges::any_of(accesses(statement), [&](const Access *a) { return a->tensor == tensor; });
+  return std::ranges::any_of(operandsOf(statement), [&](const Access *a) { return a->tensor == tensor; });
 }
 
 //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//

@@ -48,6 +48,13 @@ bool sameSubscripts(const Access &a, const Access &b) {
 bool isDense(const TensorDecl &tensor) { return format::isAllDense(tensor.encoding); }
 
 std::vector<const Access *> accesses(const Statement &statement) {
+  std::vector<const Access *> out = operandsOf(statement);
+  for (const Indirection &given : statement.indirections)
+    out.push_back(&given.source);
+  return out;
+}
+
+std::vector<const Access *> operandsOf(const Statement &statement) {
   std::vector<const Access *> out;
   auto collect = [&](const Access &access) { out.push_back(&access); };
   forEachAccess(statement.rhs, collect);
@@ -263,6 +270,8 @@ private:
     auto isTrue = [&](const Expr &e) { return isAbsent(e, absent) ? std::optional(false) : std::nullopt; };
     if (statement.where && admits(statement.where, isStored, isTrue) != true)
       return "";
+    if (writesSomewhere())
+      return "";
     if (!isNeutral(program, statement, absent))
       return impliedValue(program, statement.rhs, absent) && !statement.assign ? takesInGaps() : nonzero();
     ElementType type = statement.rhs->type;
@@ -273,6 +282,15 @@ private:
           "{0}; give {0} that fill, or a dense format{1}",
           result.name, where(", or add `where {}`"));
     return "";
+  }
+
+  /// Whether it is written at coordinates that a tensor gives, and only there.
+  bool writesSomewhere() const {
+    return !statement.accumulate &&
+           std::ranges::any_of(statement.lhs.subscripts, [&](const Affine &subscript) {
+             return std::ranges::count(statement.indirections, subscript.terms[0].first,
+                                       &Indirection::index) > 0;
+           });
   }
 
   std::string takesInGaps() const {

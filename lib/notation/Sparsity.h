@@ -35,6 +35,8 @@ bool storesWhere(const Program &program, const Statement &statement, unsigned te
 bool showsPattern(const Program &program, const Statement &statement, unsigned tensor);
 
 /// Every access of the right-hand side, then of the mask, in the order of the text.
+std::vector<const Access *> operandsOf(const Statement &statement);
+/// These, and those that give indices.
 std::vector<const Access *> accesses(const Statement &statement);
 
 /// Same tensor, same subscripts.

@@ -1,6 +1,7 @@
 // A right side is expanded into the terms whose sum it is, and these are grouped by their reduction indices.
 #include "notation/Resolve.h"
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 namespace tulle::notation {
@@ -63,6 +64,7 @@ std::vector<Expr> expand(const Expr &e) {
 struct Group {
   std::vector<unsigned> reductions;
   Expr sum;
+  std::vector<Indirection> indirections; ///< of these indices
 };
 
 std::vector<Group> group(const Statement &s, const std::vector<Expr> &terms) {
@@ -76,14 +78,22 @@ std::vector<Group> group(const Statement &s, const std::vector<Expr> &terms) {
     };
     forEachAccess(term, addIndices);
     forEachAccess(s.where, addIndices);
+    addIndices(s.lhs);
+    for (const Indirection &given : s.indirections | std::views::reverse)
+      if (used.contains(given.index))
+        addIndices(given.source);
     std::vector<unsigned> reductions;
     std::ranges::copy_if(s.reductionIndices, std::back_inserter(reductions),
                          [&](unsigned index) { return used.contains(index); });
     auto found = std::ranges::find(groups, reductions, &Group::reductions);
     if (found == groups.end())
-      groups.push_back({reductions, term});
+      found = groups.insert(found, {reductions, term, {}});
     else
       found->sum = node(Op::Add, term->type, {found->sum, term}, s.rhs->range);
+    for (const Indirection &given : s.indirections)
+      if (used.contains(given.index) &&
+          std::ranges::count(found->indirections, given.index, &Indirection::index) == 0)
+        found->indirections.push_back(given);
   }
   auto readsResult = [&](const Group &group) {
     bool reads = false;
@@ -107,6 +117,7 @@ std::vector<Statement> splitTerms(const Statement &statement) {
     Statement sum = statement;
     sum.rhs = g.sum;
     sum.reductionIndices = g.reductions;
+    sum.indirections = g.indirections;
     sum.accumulate = statement.accumulate || !result.empty();
     sum.assign = !sum.accumulate && g.reductions.empty();
     result.push_back(sum);

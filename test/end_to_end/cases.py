@@ -363,9 +363,62 @@ def files(make):
         yield make.case("to .npz", "C(i,j) = 2 * A(i,j)", {"A": (A, form)}, 2 * A, ".npz", form)
 
 
+def indirect(make):
+    """Subscripts that tensors of integers give."""
+    rng = numpy.random.default_rng(70)
+    A = data.sparse((9, 7), 0.4, 71)
+    x, W = data.sparse(9, 1, 72), data.sparse((9, 4), 1, 73)
+    p, q = rng.integers(0, 9, 12).astype("i4"), rng.integers(0, 7, 12).astype("i8")
+    for form in MATRIX_FORMATS:
+        yield make.case("gather of rows", "Y(i,k) = A(p(i),k)", {"A": (A, form), "p": (p, "")}, A[p])
+        yield make.case("gather of columns", "Y(i,k) = A(i,q(k))", {"A": (A, form), "q": (q, "")}, A[:, q])
+        yield make.case("gather of elements", "y(i) = A(p(i),q(i))", {"A": (A, form), "p": (p, ""), "q": (q, "")}, A[p, q])
+        if not is_dense(form):
+            yield make.case("gather, sparse result", "Y(i,k) = A(p(i),k)", {"A": (A, form), "p": (p, "")}, A[p], ending=".mtx",
+                            result_format="CSR")
+        want = numpy.zeros((11, 7))
+        to = rng.integers(0, 11, 9).astype("i2")
+        numpy.add.at(want, to, A)
+        for result in ["", "CSR", "CSC", "COO"]:
+            yield make.case("scatter of rows", "Z(t(i),k) = A(i,k)", {"A": (A, form), "t": (to, "")}, want, result_format=result,
+                            ending=".mtx" if result else ".npy", options=("-d", "Z=11x7"))
+    order = rng.permutation(9).astype("i4")
+    square = data.sparse((9, 9), 0.3, 74)
+    for form in ["CSR", "CSC", "COO", "DCSR"]:
+        yield make.case("permuted matrix", "B(i,j) = A(p(i),p(j))", {"A": (square, form), "p": (order, "")}, square[order][:, order],
+                        result_format=form, ending=".mtx")
+    source, target = rng.integers(0, 9, 20).astype("i4"), rng.integers(0, 9, 20).astype("i4")
+    weight = data.sparse(20, 1, 75)
+    edges = {"s": (source, ""), "d": (target, "")}
+    yield make.case("scores of edges", "E(e) = Q(s(e),k) * K(d(e),k)", {**edges, "Q": (W, ""), "K": (W[::-1].copy(), "")},
+                    (W[source] * W[::-1][target]).sum(1))
+    messages = numpy.zeros((9, 4))
+    numpy.add.at(messages, target, weight[:, None] * W[source])
+    for threads in ["1", "2", "3"]:
+        yield make.case("messages along edges", "Z(d(e),k) = w(e) * X(s(e),k)", {**edges, "w": (weight, ""), "X": (W, "")}, messages,
+                        options=("-d", "Z=9x4", "--threads", threads))
+    # The table that lists no coordinate by -1.
+    table = numpy.where(rng.random((6, 3)) < 0.3, -1, rng.integers(0, 9, (6, 3))).astype("i4")
+    taps = data.sparse((3, 4, 5), 1, 76)
+    rows = numpy.where(table[:, :, None] >= 0, W[table], 0)
+    yield make.case("convolution by a table", "O(o,c) = I(t(o,r) else 0, d) * W(r,d,c)",
+                    {"I": (W, ""), "t": (table, ""), "W": (taps, "")}, numpy.einsum("ord,rdc->oc", rows, taps))
+    sparse_table = numpy.where(table < 4, 0, table)  # what is not stored is 0, the first coordinate
+    yield make.case("sparse table", "y(o) = x(t(o,r))", {"x": (x, ""), "t": (sparse_table, "CSR")}, x[sparse_table].sum(1), options=("--type", "t=i32"))
+    bag, offsets = rng.integers(0, 9, (6, 3)).astype("i4"), data.sparse((6, 3), 1, 77)
+    yield make.case("embedding bag", "B(b,k) = u(b,n) * W(p(b,n),k)", {"W": (W, ""), "p": (bag, ""), "u": (offsets, "")},
+                    (offsets[:, :, None] * W[bag]).sum(1))
+    # The source's gathers (seed 003): a cube at coordinates, and whole slices of it.
+    cube, at = numpy.arange(64.0).reshape(4, 4, 4), numpy.array([[0, 1, 2], [3, 3, 3]])
+    yield make.case("gather of points", "y(n) = T(c(n,0), c(n,1), c(n,2))", {"T": (cube, ""), "c": (at, "")}, [6.0, 63.0])
+    box, idx = data.sparse((2, 3, 4), 1, 78), rng.integers(0, 3, (5, 6))
+    yield make.case("gather of slices", "out(a,b,i,k) = T(i, idx(a,b), k)", {"T": (box, ""), "idx": (idx, "")},
+                    box[:, idx, :].transpose(1, 2, 0, 3))
+
+
 def small(make):
     for group in (spmv, products, unions, complements, vectors, tensors, others, sparse_sums, sparse_products, sparse_tensors, types,
-                  files, presets.every):
+                  files, indirect, presets.every):
         for case in group(make):
             # LLVM takes most of the time: one program of eight is optimized all the way.
             yield case if make.count % 8 == 0 else dataclasses.replace(case, options=(*case.options, "--quick"))

@@ -482,8 +482,8 @@ LoadedProgram Loader::run() {
   types = collectTypes(options.types, uses);
   for (const TensorUse &use : uses)
     if (withData && use.read && !use.written && !specs.count(use.name))
-      throwError("the program reads '{}', but it is not given; add -t {}=FILE or -t {}=random", use.name,
-                 use.name, use.name);
+      throwError("the program reads '{0}', but it is not given; add -t {0}=FILE or -t {0}=random{1}",
+                 use.name, notation::functionHint(use.name));
   parseFormats();
   parseLengths();
   LoadedProgram loaded;

@@ -1,6 +1,7 @@
 // The meaning of programs, on values worked out by hand.
 #include "interpreter/Interpreter.h"
 #include "engine/Conversion.h"
+#include "support/Errors.h"
 #include <cmath>
 #include <cstring>
 #include <gmock/gmock.h>
@@ -238,6 +239,33 @@ TEST(Interpreter, FillOtherThanZero) {
   run(program, tensors);
   EXPECT_EQ(tensors[0].values[0].f, 11.0);
   EXPECT_EQ(tensors[0].values[1].f.real(), inf);
+}
+
+TEST(Interpreter, IndicesThatTensorsGive) {
+  Machine m{{{"p", {{4}, {2, 0, 2, 1}, I32}},
+             {"q", {{3}, {1, -1, 7}, I8}},
+             {"x", {{3}, {10, 20, 30}}},
+             {"w", {{4}, {1, 2, 3, 4}}},
+             {"X", {{3, 2}, {1, 2, 3, 4, 5, 6}}},
+             {"S", {{3, 2}, {gap, 2, gap, gap, 5, gap}}}}};
+  // Gathers, of elements and of rows; at an index of an index; with a shift.
+  EXPECT_THAT(m.values("y(i) = x(p(i))", "y"), ElementsAre(30, 10, 30, 20));
+  EXPECT_THAT(m.values("Y(i,k) = X(p(i),k)", "Y"), ElementsAre(5, 6, 1, 2, 5, 6, 3, 4));
+  EXPECT_THAT(m.values("y(i) = w(p(p(i)))", "y"), ElementsAre(3, 3, 3, 1));
+  EXPECT_THAT(m.values("y(i) = w(p(i)+1)", "y"), ElementsAre(4, 2, 4, 3));
+  EXPECT_THAT(m.run("Y(i,k) = S(p(i),k) where S(p(i),k)", "Y").values.size(), 8);
+  // A term has the sums of its own indices.
+  EXPECT_THAT(m.values("y(i) = 1 + x(p(i))", "y"), ElementsAre(31, 11, 31, 21));
+  EXPECT_THAT(m.values("s = x(p(i))", "s"), ElementsAre(90));
+  // Scatters add what meets; what nothing meets is 0, or what it was.
+  EXPECT_THAT(m.values("x(p(i)) += w(i)", "x"), ElementsAre(12, 24, 34));
+  EXPECT_THAT(m.values("x(p(i)) = w(i)", "x"), ElementsAre(2, 4, 4));
+  EXPECT_THAT(m.values("x(p(i)) max= 5 * w(i)", "x"), ElementsAre(10, 20, 30));
+  // Outside.
+  EXPECT_THAT(m.values("y(i) = 2 * x(q(i) else 0)", "y"), ElementsAre(40, 0, 0));
+  EXPECT_THAT(m.values("y(i) = x(q(i) clamp)", "y"), ElementsAre(20, 10, 30));
+  EXPECT_THAT(m.values("x(q(i) else skip) += 1", "x"), ElementsAre(10, 21, 30));
+  EXPECT_THAT(reasonOf([&] { m.values("y(i) = x(q(i))", "y"); }), "q(i) is -1, outside of 0 .. 2");
 }
 
 TEST(Interpreter, ResultTypeRounds) {

@@ -39,8 +39,32 @@ TEST(Error, Indices) {
       refusal("y(i) = A(i) + A(i,i)", {{"A", input({3, 3})}}),
       AllOf(HasSubstr("<expr>:1:15: error"), HasSubstr("<expr>:1:8: note: used with 1 subscript here")));
   EXPECT_THAT(refusal("y(i) = A(j*k)", {{"A", input({3})}}), HasSubstr("expected an integer after '*'"));
-  EXPECT_THAT(refusal("y(i) = A(x(i))", {{"A", input({3})}}), HasSubstr("unknown function 'A'"));
-  EXPECT_THAT(refusal("y(i) = A(i+x(i))", {{"A", input({3})}}), HasSubstr("tensors cannot be used in it"));
+  EXPECT_THAT(refusal("y(i) = sqr(2.0)", {}), HasSubstr("unknown function 'sqr'; did you mean 'sqrt'?"));
+  EXPECT_THAT(refusal("y(i) = sqr(A(i))", {{"A", input({3})}}),
+              AllOf(HasSubstr("tensor 'sqr' has no value"), HasSubstr("did you mean 'sqrt'?")));
+}
+
+TEST(Error, IndicesThatTensorsGive) {
+  const Binding p = input({3}, ElementType::I32), A = input({4, 5}), x = input({4});
+  EXPECT_THAT(refusal("y(i) = x(A(i,j))", {{"A", A}, {"x", x}}),
+              AllOf(HasSubstr("<expr>:1:10: error: 'A' is a subscript here, and holds f64"),
+                    HasSubstr("subscripts are integers")));
+  EXPECT_THAT(refusal("y(i) = x(p(i)) else 0", {{"p", p}, {"x", x}}),
+              HasSubstr("<expr>:1:16: error: expected"));
+  EXPECT_THAT(refusal("y(i) = x(i else 0)", {{"x", x}}),
+              AllOf(HasSubstr("<expr>:1:12: error: 'else' is for subscripts that a tensor gives")));
+  EXPECT_THAT(refusal("y(i) = x(p(i) else 1)", {{"p", p}, {"x", x}}),
+              HasSubstr("<expr>:1:20: error: expected 0 after 'else'"));
+  EXPECT_THAT(
+      refusal("y(i) = exp(x(p(i) else 0))", {{"p", p}, {"x", x}}),
+      AllOf(HasSubstr("<expr>:1:14: error: where 'p(i)' lies outside, this statement has a value of its "
+                      "own"),
+            HasSubstr("read it in a statement before this one")));
+  EXPECT_THAT(refusal("p(i) = q(p(i))", {{"p", p}, {"q", input({3}, ElementType::I32)}}),
+              HasSubstr("<expr>:1:10: error: 'p' is written by this statement"));
+  EXPECT_THAT(refusal("z(2*p(i)) = x(i)", {{"p", p}, {"x", input({3})}}), HasSubstr("single index"));
+  EXPECT_THAT(refusal("z(p(i)) = x(i)", {{"p", p}, {"x", input({3})}}),
+              HasSubstr("give the dimensions of 'z'"));
 }
 
 TEST(Error, SubscriptsLeaveTheirDimension) {
@@ -61,7 +85,7 @@ TEST(Error, Names) {
   EXPECT_THAT(refusal("y(i) = matrx(i)", {{"matrix", input({3})}}), HasSubstr("did you mean 'matrx'?"));
   EXPECT_THAT(refusal("y(i) = sqr(x(i))", {{"x", input({3})}}), HasSubstr("did you mean 'sqrt'?"));
   EXPECT_THAT(refusal("y(i) = sum(j, A(i,j))", {{"A", input({3, 3})}}),
-              HasSubstr("is summed without a word"));
+              HasSubstr("an index that is not on the left is summed"));
   EXPECT_THAT(refusal("s = sum(A(i,j))", {{"A", input({3, 3})}}),
               HasSubstr("an index that is not on the left is summed"));
   EXPECT_THAT(refusal("exp(i) = x(i)", {{"x", input({3})}}), HasSubstr("a tensor needs another name"));

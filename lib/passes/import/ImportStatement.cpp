@@ -29,8 +29,10 @@ public:
         patterns(patterns), facts(facts) {}
 
   func::FuncOp build(OpBuilder &builder) {
-    for (const Access *access : notation::accesses(statement))
+    for (const Access *access : notation::operandsOf(statement))
       add(*access);
+    for (const notation::Indirection &given : statement.indirections)
+      addArgument(given.source.tensor);
     pattern();
     if (computed && statement.accumulate) // the entries it has are one more operand of the new tensor
       addArgument(statement.lhs.tensor);
@@ -102,8 +104,12 @@ private:
   /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0. What
   /// comparisons decide is collected before it meets the old entries, which stay.
   bool inTwoSteps() const {
+    auto mayLieOutside = [&](const notation::Indirection &given) {
+      return program.indices[given.index].outside == notation::Outside::Nothing;
+    };
     if (statement.reductionIndices.empty())
-      return statement.accumulate && notation::hasConditions(statement.where);
+      return statement.accumulate && (notation::hasConditions(statement.where) ||
+                                      llvm::any_of(statement.indirections, mayLieOutside));
     return statement.accumulate || statement.rhs->type != result().type || options.dropZeros;
   }
 
@@ -175,13 +181,16 @@ private:
   }
   unsigned loopOf(unsigned index) const { return llvm::find(loops, index) - loops.begin(); }
 
-  /// The statement's indices: those of the result, then the reductions.
+  /// The statement's indices: those of the result, then the reductions, and what tensors give.
   void makeLoops() {
     for (const notation::Affine &s : statement.lhs.subscripts)
       loops.push_back(s.terms[0].first);
     kinds.assign(loops.size(), utils::IteratorType::parallel);
     loops.append(statement.reductionIndices.begin(), statement.reductionIndices.end());
-    kinds.append(statement.reductionIndices.size(), utils::IteratorType::reduction);
+    for (const notation::Indirection &given : statement.indirections)
+      if (!llvm::is_contained(loops, given.index))
+        loops.push_back(given.index);
+    kinds.resize(loops.size(), utils::IteratorType::reduction);
   }
 
   Value argument(unsigned tensor) const {
@@ -218,8 +227,7 @@ private:
     if (!order.empty())
       place("reorder", said.orderRange);
     // The loops in which increments meet the old entries have no strategy.
-    const bool main =
-        generic.getNumLoops() == statement.lhs.subscripts.size() + statement.reductionIndices.size();
+    const bool main = generic.getNumLoops() >= loops.size();
     for (const notation::LoopSchedule::Strategy &s : said.strategies) {
       if (!main)
         break;
@@ -372,8 +380,33 @@ private:
     return generic.getResult(0);
   }
 
-  /// The loops over the statement's operands and, with `old`, over the entries that the result already has,
-  /// the operand behind them.
+  /// What a tensor of integers selects in the dimension whose index it gives.
+  Value selection(OpBuilder &b, const notation::Indirection &given) const {
+    Value integers = argument(given.source.tensor);
+    auto type = cast<RankedTensorType>(integers.getType());
+    const auto order = unsigned(type.getRank());
+    const format::Encoding &encoding = dialect::getEncoding(type).getValue(),
+                           plain = format::denseEncoding(order);
+    if (encoding.levels.size() != order || !format::haveEqualLevels(encoding, plain, order)) {
+      type = dialect::withEncoding(type, plain);
+      integers = dialect::ConvertOp::create(b, loc(b), type, integers);
+    }
+    const notation::IndexVar &index = program.indices[given.index];
+    if (index.outside != notation::Outside::Error || given.shift != 0) {
+      const bool isFar = std::abs(given.shift) > INT32_MAX / 2;
+      Type wide = b.getIntegerType(std::max(type.getElementTypeBitWidth(), isFar ? 64u : 32u));
+      type = RankedTensorType::get(type.getShape(), wide, type.getEncoding());
+    }
+    Value size = indexSize(b, given.index);
+    Value bounded =
+        dialect::BoundedIndicesOp::create(b, loc(b), type, integers, size, dialect::Outside(index.outside),
+                                          b.getStringAttr(index.name), given.shift);
+    const bool total = index.outside != notation::Outside::Nothing;
+    return dialect::OneHotOp::create(b, loc(b), dialect::selectionOf(type), bounded, size, total);
+  }
+
+  /// The loops over the statement's operands, behind which stand what tensors of integers select and, with
+  /// `old`, the entries that the result already has.
   Value makeStatement(OpBuilder &b, bool old, function_ref<Value(ArrayRef<Value> inputs)> init,
                       function_ref<void(OpBuilder &, ValueRange)> body) const {
     SmallVector<Value> inputs;
@@ -382,6 +415,12 @@ private:
       Value arg = converted(b, access.tensor, argument(access.tensor));
       inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
       maps.push_back(mapOf(b.getContext(), access.subscripts));
+    }
+    for (const notation::Indirection &given : statement.indirections) {
+      inputs.push_back(selection(b, given));
+      std::vector<notation::Affine> subscripts = given.source.subscripts;
+      subscripts.push_back({.terms = {{given.index, 1}}, .constant = 0, .limit = {}, .range = {}});
+      maps.push_back(mapOf(b.getContext(), subscripts));
     }
     if (old) {
       inputs.push_back(argument(statement.lhs.tensor));
@@ -406,7 +445,8 @@ private:
         b, statement.accumulate,
         [&](ArrayRef<Value>) { return newTensor(b, result().type, resultEncoding, start); },
         [&](OpBuilder &nested, ValueRange args) {
-          body(nested, args, statement.accumulate ? args[operands.size()] : args.back());
+          body(nested, args,
+               statement.accumulate ? args[operands.size() + statement.indirections.size()] : args.back());
         });
   }
 
@@ -419,7 +459,8 @@ private:
         [&](ArrayRef<Value>) { return newTensor(b, type, incrementEncoding(start), start); },
         [&](OpBuilder &nested, ValueRange args) {
           BodyBuilder builder = bodyBuilder(nested, args);
-          linalg::YieldOp::create(nested, loc(nested), contribution(builder, args.back()));
+          linalg::YieldOp::create(nested, loc(nested),
+                                  contribution(nested, builder, args, args.back(), args.back()));
         });
   }
 
@@ -511,19 +552,27 @@ private:
     return dialect::FillOp::create(b, loc(b), empty.getType(), value, empty);
   }
 
-  /// The size of an index: that of a dimension it alone subscripts, else (`A(i+r)`) a constant.
+  /// The size of an index: that of a dimension it alone subscripts, else (`A(i+r)`) a constant, as of what
+  /// is new.
   Value indexSize(OpBuilder &b, unsigned index) const {
     auto size = [&](const Access &access) -> Value {
       for (auto [d, s] : llvm::enumerate(access.subscripts))
         if (s.isVariable() && s.terms[0].first == index)
-          return tensor::DimOp::create(b, loc(b), argument(access.tensor), d);
+          return tensor::DimOp::create(b, loc(b), tensorAt(access), d);
       return {};
     };
     for (const Access &access : operands)
       if (Value found = size(access))
         return found;
-    return statement.accumulate ? size(statement.lhs)
-                                : arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
+    if (statement.accumulate || !computed)
+      if (Value found = size(statement.lhs))
+        return found;
+    return arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
+  }
+  /// An operand, or the result where that is one.
+  Value tensorAt(const Access &access) const {
+    func::FuncOp f = function;
+    return llvm::is_contained(read, access.tensor) ? argument(access.tensor) : f.getArguments().back();
   }
 
   /// The pattern's operand with the structure that the result has.
@@ -551,19 +600,30 @@ private:
                        [this, args](const Access &access) { return args[find(access)]; });
   }
 
-  /// The accumulator after one point of the iteration space, in the type of the right-hand side.
-  Value contribution(BodyBuilder &builder, Value accumulator) const {
+  /// The value after one point of the iteration space, in the type of the right-hand side: what meets the
+  /// accumulator, or, where a tensor of integers gives other coordinates, what there was before.
+  Value contribution(OpBuilder &b, BodyBuilder &builder, ValueRange args, Value accumulator,
+                     Value before) const {
     Value value = builder.expr(statement.rhs);
     if (!statement.assign)
       value = builder.reduce(statement.reduce, statement.rhs->type, accumulator, value);
-    return statement.where ? builder.select(builder.mask(statement.where), value, accumulator) : value;
+    if (statement.where)
+      value = builder.select(builder.mask(statement.where), value, accumulator);
+    for (Value selected : args.slice(operands.size(), statement.indirections.size())) {
+      Value stored = dialect::StoredOp::create(b, loc(b), b.getI1Type(), selected);
+      value = builder.select(stored, value, before);
+    }
+    return value;
   }
 
   void body(OpBuilder &b, ValueRange args, Value accumulator) const {
     BodyBuilder builder = bodyBuilder(b, args);
     // Narrow floats compute, and accumulate, in the type of the right-hand side.
     ElementType compute = statement.rhs->type;
-    Value value = contribution(builder, builder.convert(accumulator, result().type, compute));
+    Value wide = builder.convert(accumulator, result().type, compute);
+    const bool own = accumulator == args.back() || statement.indirections.empty();
+    Value before = own ? wide : builder.convert(args.back(), result().type, compute);
+    Value value = contribution(b, builder, args, wide, before);
     linalg::YieldOp::create(b, loc(b), builder.convert(value, compute, result().type));
   }
 

@@ -42,8 +42,10 @@ public:
   CoiterateLowering(Lowering &parent, CoiterateOp op)
       : Emitter(parent.b, op.getLoc()), parent(parent), op(op), b(parent.b), cases(op.getCases()),
         count(unsigned(op.getSpaces().size())), all((Minterm(1) << count) - 1) {
-    for (Value space : op.getSpaces())
+    for (Value space : op.getSpaces()) {
       spaces.push_back(parent.spaces.at(space));
+      spaces.back().maybeEmpty = true; // what is left of it once others have ended
+    }
     for (int64_t minterm : cases)
       if (minterm != 0)
         nonempty.push_back(Minterm(minterm));

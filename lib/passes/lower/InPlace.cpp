@@ -398,6 +398,14 @@ private:
       return replace(op.getOpOperand(1), op.getResult(0));
     if (isa<LikeOp, tensor::CastOp>(op))
       return alias(op.getResult(0), op.getOperand(0));
+    if (auto bounded = dyn_cast<BoundedIndicesOp>(op)) {
+      expect(Conflict::Read, bounded.getSourceMutable());
+      return bounded.isCheck() ? alias(bounded, bounded.getSource()) : start(bounded, bounded);
+    }
+    if (auto selection = dyn_cast<OneHotOp>(op)) {
+      selections.insert(selection);
+      return alias(selection, selection.getSource());
+    }
     if (isa<EmptyOp>(op))
       return start(op.getResult(0), op.getResult(0));
     if (auto made = dyn_cast<WithValuesOp>(op))
@@ -413,7 +421,10 @@ private:
       return runWhile(loop);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runIf(branch);
-    if (isa<ValuesOp, YieldOp, scf::YieldOp, scf::ConditionOp>(op) || program::readsPattern(&op))
+    // The coordinates of a selection are the values of another tensor.
+    auto isSelection = [&](Value operand) { return selections.contains(operand); };
+    const bool pattern = program::readsPattern(&op) && llvm::none_of(op.getOperands(), isSelection);
+    if (isa<ValuesOp, YieldOp, scf::YieldOp, scf::ConditionOp>(op) || pattern)
       return;
     for (OpOperand &use : op.getOpOperands())
       if (isTensor(use.get()))
@@ -424,6 +435,7 @@ private:
   }
 
   DenseMap<Value, Known> known;
+  DenseSet<Value> selections;
   State state;
   DenseMap<Value, OpOperand *> overwritten;
   std::optional<Conflict> conflict;

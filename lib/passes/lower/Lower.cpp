@@ -176,7 +176,7 @@ using LoweredOps =
     OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
            LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp, NextOp,
            IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
-           BoundsBelowOp, EnclosingOp, ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp,
+           BoundsBelowOp, EnclosingOp, BoundedIndicesOp, OneHotOp, ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp,
            tensor::CastOp, scf::IfOp, scf::ForOp, scf::WhileOp>;
 
 void Lowering::lowerOp(Operation &op) {

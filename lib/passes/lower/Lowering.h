@@ -44,6 +44,10 @@ private:
   void lower(mlir::tensor::DimOp op);
   void lower(mlir::tensor::CastOp op);
 
+  // LowerIndirect.cpp: tensors of integers that give coordinates.
+  void lower(dialect::BoundedIndicesOp op);
+  void lower(dialect::OneHotOp op);
+
   // LowerSpaces.cpp: spaces, and iterators in them.
   void lower(dialect::RangeOp op);
   void lower(dialect::SpaceOp op);

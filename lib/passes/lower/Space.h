@@ -76,7 +76,7 @@ struct Space {
   Iterator parent = {};
   std::optional<PositionRange> slice = {}; ///< of a full level: the coordinates of a chunk
   bool one = false;                        ///< whether the range is the segment of one coordinate
-  bool maybeEmpty = false; ///< under a condition: even a level with one position below each parent may be
+  bool maybeEmpty = false; ///< even where the level has one position below each parent: under a condition
 
   /// Without a parent, the parent's position is 0. Where the condition (if any) is false, the space is empty.
   static Space create(Emitter emit, unsigned level, std::optional<Iterator> parent, Value condition = {});

@@ -137,6 +137,9 @@ bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
     return !statement.pattern && set.universe && writesEverySlot(withFlags(s, who, set), depth + 1);
   }
   SmallVector<unsigned> minterms = visited(s, depth, who);
+  // One coordinate of the result's own is not all of them.
+  if (isReduction(depth) && isGiven(depth, {who, minterms}) && statement.operands[who[0]].total)
+    return writesEverySlot(inCase(s, who, 1), depth + 1);
   for (unsigned minterm = 0; minterm < 1u << who.size(); ++minterm) {
     bool hasSlots = true;
     for (auto [k, o] : llvm::enumerate(who))

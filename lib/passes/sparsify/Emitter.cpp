@@ -25,12 +25,16 @@ LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const i
     testedByBody.push_back(llvm::any_of(arg.getUsers(), tests));
     readByBody.push_back(!llvm::all_of(arg.getUsers(), tests));
   }
+  for (unsigned index = 0; index < statement.reduction.size(); ++index)
+    givers.push_back(statement.giverOf(index));
   unsigned last = resultDepth();
   onceEach = true;
   for (unsigned d = 0; d < last; ++d)
-    onceEach &= !isReduction(d);
+    onceEach &= !repeats(d);
   // Without reductions every point is met once, so the accumulator is the start value wherever the body runs.
-  bool reduces = llvm::any_of(statement.reduction, [](bool r) { return r; });
+  bool reduces = false;
+  for (unsigned d = 0; d < plan.order.size(); ++d)
+    reduces |= repeats(d);
   bool increments =
       statement.assembled && last == plan.order.size(); // inserted one by one, each from the start
   if (statement.start && (!reduces || increments))
@@ -86,6 +90,8 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
     set.minterms = visited(s, depth, who);
   if (set.empty())
     return s.carried;
+  if (isGiven(depth, set))
+    return atGiven(s, depth, set.participants[0]);
   if (!set.hasGaps() || !s.scalar || !isReduction(depth) ||
       !algebra.isIdempotentConstant(presence(s, who, 0)))
     return loop(s, depth, set, /*counted=*/false);
@@ -97,6 +103,27 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
   else
     set.minterms = llvm::to_vector(llvm::seq(1u, 1u << who.size()));
   return remainder(s, depth, who, [&] { return loop(s, depth, set, /*counted=*/true); });
+}
+
+bool LoopEmitter::isGiven(unsigned depth, const VisitedSet &set) const {
+  const unsigned index = plan.order[depth].index;
+  return givers[index] && !statement.tiles.areOf(index) && !set.flags &&
+         set.participants == ArrayRef<unsigned>{*givers[index]} && set.minterms == ArrayRef<unsigned>{1};
+}
+
+/// What the one coordinate contributes, where there is one: no loop.
+LoopEmitter::Carried LoopEmitter::atGiven(LoopState s, unsigned depth, unsigned o) {
+  SmallVector<Value> &iterators = s.operands[o].iterators;
+  Value below = space(s, o);
+  Value first = dialect::BoundsOp::create(b, loc, below).getBegin();
+  auto at = dialect::IteratorAtOp::create(b, loc, below, first);
+  s.coordinates[depth] = at.getCoordinate();
+  iterators.push_back(at.getIterator());
+  if (statement.operands[o].total)
+    return loops(s, depth + 1);
+  return levels::ifElse(
+      b, loc, at.getEntry(), ValueRange(s.carried).getTypes(), [&] { return loops(s, depth + 1); },
+      [&] { return s.carried; });
 }
 
 /// One element of the result: accumulated in a register by the loops left, then stored.
@@ -249,7 +276,7 @@ void LoopEmitter::fillBody(Block &block, LoopState s, unsigned depth, const Visi
 
 dialect::LoopAttr LoopEmitter::loopAttr(unsigned depth) {
   const std::string loop = iteration::nameOfLoop(plan, depth, nameOfIndices(statement.generic));
-  return loopAttr(isReduction(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
+  return loopAttr(repeats(depth) ? dialect::LoopKind::Reduction : dialect::LoopKind::Parallel,
                   b.getStringAttr(loop));
 }
 

@@ -88,6 +88,9 @@ private:
   mlir::arith::SelectOp contributionWhere(const LoopState &s);
   Value bodyValue(LoopState &s, Value v, llvm::DenseMap<Value, Value> &done);
   Carried loop(LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
+  /// Whether the loop would visit one coordinate at most, which its only participant has.
+  bool isGiven(unsigned depth, const VisitedSet &set) const;
+  Carried atGiven(LoopState s, unsigned depth, unsigned operand);
   /// `stored`: the loop over what is stored, or null where nothing stored is visited.
   Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                     llvm::function_ref<Carried()> stored);
@@ -205,6 +208,8 @@ private:
   dialect::LoopAttr loopAttr(dialect::LoopKind kind, mlir::StringAttr index);
   dialect::Strategy strategyOf(unsigned depth, const VisitedSet &set);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
+  /// Whether several iterations may meet at one element of the result.
+  bool repeats(unsigned depth) const { return isReduction(depth) && !givers[plan.order[depth].index]; }
   unsigned resultDepth() const;
 
   SparseStatement &statement;
@@ -213,10 +218,11 @@ private:
   llvm::StringSet<> scheduledLoops; ///< that have the strategy of the schedule
   llvm::SetVector<mlir::StringAttr> madeLoops, coiterations;
   BodyAlgebra algebra;
-  std::vector<Value> sizes;       ///< per index
-  std::vector<bool> readByBody;   ///< per input: its value is used
-  std::vector<bool> testedByBody; ///< per input: whether it stores an entry is used
-  bool onceEach = false;          ///< no reduction runs outside the result's loops
+  std::vector<Value> sizes;                    ///< per index
+  std::vector<std::optional<unsigned>> givers; ///< per index: SparseStatement::giverOf
+  std::vector<bool> readByBody;                ///< per input: its value is used
+  std::vector<bool> testedByBody;              ///< per input: whether it stores an entry is used
+  bool onceEach = false;                       ///< no reduction runs outside the result's loops
   /// Loops of this depth and those outside have presence flags where several operands meet; one more than
   /// there are loops: what is searched inside of them has, too.
   unsigned flagged = 0;

@@ -299,6 +299,8 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
           << conversion.reason;
     if (statement.pattern && statement.leaderOf(*statement.pattern) == conversion.operand)
       return error << ", and the result is stored where it is";
+    if (statement.operands[conversion.operand].tensor.getDefiningOp<dialect::OneHotOp>())
+      return error << ", as it gives a coordinate for each of its own";
     return error << "; convert(" << operand << ", " << format::displayName(target)
                  << ") before it is an order that does";
   }

@@ -161,8 +161,10 @@ AffineMap LoopEmitter::insertionOrder() const {
     return !plan.order[next].isOverTiles;
   };
   SmallVector<AffineExpr> digits;
-  for (unsigned depth = 0; depth < plan.order.size() && !isReduction(depth) && ascending(depth); ++depth) {
+  for (unsigned depth = 0; depth < plan.order.size() && !repeats(depth) && ascending(depth); ++depth) {
     const iteration::LoopVar &v = plan.order[depth];
+    if (isReduction(depth))
+      continue; // one coordinate at most
     if (v.isOverTiles && isInTiles(depth))
       continue;
     if (v.isOverTiles)
@@ -219,7 +221,7 @@ unsigned LoopEmitter::workspaceDepth() const {
                          [&](const iteration::LoopVar &v) { return v.index == index; });
   };
   unsigned found = 0;
-  for (unsigned depth = 0; depth < plan.order.size() && !isReduction(depth); ++depth)
+  for (unsigned depth = 0; depth < plan.order.size() && !repeats(depth); ++depth)
     if (llvm::all_of(ArrayRef(plan.order).take_front(depth + 1),
                      [&](const iteration::LoopVar &v) { return isLevel(v) || isWhole(v.index, depth + 1); }))
       found = depth + 1;

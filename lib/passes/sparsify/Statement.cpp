@@ -15,6 +15,10 @@ namespace {
 
 /// The function argument that an operand is, or is converted from.
 BlockArgument argumentOf(Value operand) {
+  if (auto selection = operand.getDefiningOp<dialect::OneHotOp>())
+    operand = selection.getSource();
+  if (auto bounded = operand.getDefiningOp<dialect::BoundedIndicesOp>())
+    operand = bounded.getSource();
   if (auto convert = operand.getDefiningOp<dialect::ConvertOp>())
     operand = convert.getSource();
   auto arg = dyn_cast<BlockArgument>(operand);
@@ -72,6 +76,8 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   if (!type)
     return generic.emitError("operand ") << use.getOperandNumber() << " is not a ranked tensor";
   out.encoding = dialect::getEncoding(type);
+  auto selection = out.tensor.getDefiningOp<dialect::OneHotOp>();
+  out.total = selection && selection.getTotal();
   out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
   const format::Encoding &encoding = out.encoding.getValue();
   std::string why = dialect::whyNotExecutable(encoding, type.getElementType());
@@ -275,6 +281,22 @@ bool SparseStatement::isRequired(unsigned input) const {
   return algebra.isNoOp(absent);
 }
 
+std::optional<unsigned> SparseStatement::giverOf(unsigned index) const {
+  for (auto [o, operand] : llvm::enumerate(ArrayRef(operands).drop_back())) {
+    const std::vector<format::Level> &levels = operand.encoding.getValue().levels;
+    if (operand.byStorage || operand.digits.empty() || operand.leader ||
+        levels.back().format.kind != format::LevelKind::Singleton ||
+        llvm::any_of(levels, [](const format::Level &level) { return !level.format.unique; }))
+      continue;
+    const format::Digit &digit = operand.digits.back();
+    const Subscript &subscript = operand.subscripts[digit.dim];
+    if (digit.stride == 1 && digit.modulus == 0 && subscript.isVariable() &&
+        subscript.terms[0].first == index && isRequired(unsigned(o)))
+      return unsigned(o);
+  }
+  return std::nullopt;
+}
+
 /// The levels of a new tensor as the planner sees them: their digits, all dense.
 format::Encoding SparseStatement::storedOrder() const {
   if (result().digits.empty())
@@ -339,6 +361,8 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     planned.follows = operand.leader ? int(*operand.leader) : -1;
   if (pattern)
     result[leaderOf(*pattern)].keep = true;
+  for (auto [operand, planned] : llvm::zip(operands, result))
+    planned.fixed = bool(operand.tensor.getDefiningOp<dialect::OneHotOp>());
   return result;
 }
 

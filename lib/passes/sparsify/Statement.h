@@ -14,6 +14,7 @@ struct SparseOperand {
   std::vector<format::Digit> digits; ///< one per level; none where the map is not made of digits
   std::vector<iteration::Subscript> subscripts;
   bool sparse = false; ///< some level does not store every coordinate
+  bool total = false;  ///< no level has padding where the format allows it
   bool extent = false; ///< only says how far an index runs; never read
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
   /// it can only be traversed as it is stored.
@@ -35,6 +36,9 @@ struct SparseStatement {
   iteration::WantedOrder wanted;       ///< of its loops, by its schedule
   iteration::Tiles tiles;              ///< of its loops, by its schedule
 
+  /// An operand without which nothing changes, and which has one coordinate of the index at most, for those
+  /// of its levels above: the last of its levels is a `singleton` one.
+  std::optional<unsigned> giverOf(unsigned index) const;
   /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
   /// Whether nothing changes where the input stores nothing.

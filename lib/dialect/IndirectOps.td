@@ -1,0 +1,56 @@
+// Stages 1 and 2: integers of a tensor as coordinates of another (seed "structured codegen beyond rectangular arrays": gather, scatter).
+
+def Tulle_Outside : Tulle_Enum<"Outside", "what becomes of an integer that is no coordinate", ["Error", "Nothing", "Nearest"]>;
+def Tulle_OutsideAttr : EnumAttr<Tulle_Dialect, Tulle_Outside, "outside">;
+
+def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
+  let summary = "The integers of a dense tensor as coordinates below a size";
+  let description = [{
+    ```mlir
+    %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
+    ```
+    What becomes of an integer that is negative, or not below the size:
+    - `error`: the call ends with an error that has the text, the place in the tensor and the integer. The result is the tensor itself.
+    - `nothing`: it is -1, which is no coordinate.
+    - `nearest`: it is 0, or the last coordinate.
+
+    With `plus`, a number is added to each integer first.
+
+    Constraints:
+    1. Source and result are dense in the order of their dimensions, of equal shapes, with integers of 8, 16, 32 or 64 bits.
+    2. With `error` alone, the types are equal. Otherwise the result's integers are no narrower than the source's, and have 32 bits at least.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Index:$size, Tulle_OutsideAttr:$outside, StrAttr:$text,
+                       DefaultValuedAttr<I64Attr, "0">:$plus);
+  let results = (outs AnyRankedTensor:$result);
+  let extraClassDeclaration = [{
+    /// Whether the result is the source, all of which are coordinates.
+    bool isCheck() { return getOutside() == Outside::Error && getPlus() == 0; }
+  }];
+  let assemblyFormat = [{
+    $source `below` $size `outside` $outside $text (`plus` $plus^)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tulle_OneHotOp : Tulle_Op<"one_hot", [Pure]> {
+  let summary = "A tensor of integers as the selection that they are: one entry in the last dimension, for each of them";
+  let description = [{
+    ```mlir
+    %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
+    ```
+    The result has an entry at (i, u) where the source has u at i; with `total`, each integer of the source is a coordinate. A product with it is a gather (`y(i) = s(i,u) * x(u)`), or
+    a scatter (`z(u) = s(i,u) * y(i)`), and what loops over sets, and assembly, know of products holds for these. The source's
+    values are the coordinates of the last level; nothing is copied.
+
+    Constraints:
+    1. The source is dense in the order of its dimensions; its values are coordinates below the size (tulle.bounded_indices), or -1 without
+       `total`.
+    2. The result has the source's dimensions and one more, its levels and a `singleton(padded)` one, the source's element type, and
+       coordinates as wide as that.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Index:$size, UnitAttr:$total);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "(`total` $total^)? $source `of` $size attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}

@@ -1,0 +1,164 @@
+// Tensors of integers that give coordinates of others: checked, or made to be some; their values are then the
+// coordinates of a selection.
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/assemble/algorithms/Emit.h"
+#include "passes/lower/Lowering.h"
+
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace tulle::lower {
+
+namespace {
+
+/// The integers of a dense tensor, one after the other, against a size.
+class Integers {
+public:
+  Integers(const Emitter &emit, BoundedIndicesOp op, Value size)
+      : emit(emit), op(op), buffer(emit.storage.fields.back()), size(size) {
+    // Sums have 64 bits: one beyond them wraps to what is no coordinate either.
+    type = op.getPlus() == 0 ? cast<IntegerType>(emit.storage.element) : emit.builder.getI64Type();
+    // No integer of the type is above its largest.
+    const unsigned width = type.getWidth();
+    Value most = width < 64 ? emit.umin(size, emit.constant(int64_t(1) << (width - 1))) : size;
+    limit = arith::IndexCastOp::create(emit.builder, emit.loc, type, most);
+    count = memref::DimOp::create(emit.builder, emit.loc, buffer, emit.constant(0));
+  }
+
+  /// Ends the call where one is outside.
+  void check() const {
+    OpBuilder &b = emit.builder;
+    Value no = emit.constantInt(b.getI1Type(), 0);
+    Value any =
+        levels::forLoop(b, emit.loc, emit.constant(0), count, LoopKind::Reduction, no,
+                        [&](Value position, const Values &found) -> Values {
+                          return {arith::OrIOp::create(b, emit.loc, found[0], isOutside(at(position)))};
+                        })[0];
+    levels::when(emit, any, [&] {
+      levels::forEach(b, emit.loc, emit.constant(0), count, LoopKind::Reduction, [&](Value position) {
+        levels::when(emit, isOutside(at(position)), [&] { refuse(position); });
+      });
+    });
+  }
+
+  /// Memory for as many integers of a type, each of which is a coordinate, or none.
+  Value bounded(IntegerType wide) const {
+    OpBuilder &b = emit.builder;
+    const bool nearest = op.getOutside() == Outside::Nearest;
+    if (nearest) // of none, there is no nearest one
+      levels::when(emit,
+                   emit.both(emit.compare(arith::CmpIPredicate::eq, size, emit.constant(0)),
+                             emit.compare(arith::CmpIPredicate::ne, count, emit.constant(0))),
+                   [&] { refuse(emit.constant(0)); });
+    Value to = memref::AllocOp::create(b, emit.loc, MemRefType::get({ShapedType::kDynamic}, wide), count);
+    Value zero = emit.constantInt(wide, 0), none = emit.constantInt(wide, -1);
+    Value last = arith::SubIOp::create(b, emit.loc, resized(limit, wide), emit.constantInt(wide, 1));
+    Value first = emit.constantInt(b.getI64Type(), -op.getPlus());
+    levels::forEach(b, emit.loc, emit.constant(0), count, LoopKind::Parallel, [&](Value position) {
+      Value integer = at(position), value = resized(integer, wide), other = none;
+      if (nearest)
+        other = emit.select(
+            emit.compare(arith::CmpIPredicate::slt, resized(stored(position), b.getI64Type()), first), zero,
+            last);
+      memref::StoreOp::create(b, emit.loc, emit.select(isOutside(integer), other, value), to, position);
+    });
+    return to;
+  }
+
+private:
+  Value stored(Value position) const {
+    return memref::LoadOp::create(emit.builder, emit.loc, buffer, position);
+  }
+  Value at(Value position) const {
+    Value integer = resized(stored(position), type);
+    if (op.getPlus() == 0)
+      return integer;
+    return arith::AddIOp::create(emit.builder, emit.loc, integer, emit.constantInt(type, op.getPlus()));
+  }
+  /// A negative one is large without its sign.
+  Value isOutside(Value integer) const { return emit.compare(arith::CmpIPredicate::uge, integer, limit); }
+  Value resized(Value integer, IntegerType to) const {
+    const unsigned own = cast<IntegerType>(integer.getType()).getWidth();
+    if (own == to.getWidth())
+      return integer;
+    if (own < to.getWidth())
+      return arith::ExtSIOp::create(emit.builder, emit.loc, to, integer);
+    return arith::TruncIOp::create(emit.builder, emit.loc, to, integer);
+  }
+
+  void refuse(Value position) const {
+    OpBuilder &b = emit.builder;
+    const StringRef text = op.getText();
+    const auto rank = int64_t(emit.storage.dims.size());
+    Value coordinates =
+        levels::allocaAtEntry(b, emit.loc, MemRefType::get({std::max<int64_t>(rank, 1)}, b.getI64Type()));
+    Value rest = position;
+    for (int64_t d = rank; d-- > 0;) {
+      Value quotient = emit.divide(rest, emit.storage.dims[d]),
+            own = emit.sub(rest, emit.mul(quotient, emit.storage.dims[d]));
+      memref::StoreOp::create(b, emit.loc, arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), own),
+                              coordinates, emit.constant(d));
+      rest = quotient;
+    }
+    Value integer = arith::IndexCastOp::create(b, emit.loc, b.getIndexType(), at(position));
+    auto address = [&](Value buffer) -> Value {
+      return memref::ExtractAlignedPointerAsIndexOp::create(b, emit.loc, buffer);
+    };
+    assemble::call(emit, "tulle_error_index",
+                   {address(characters(text)), emit.constant(int64_t(text.size())), address(coordinates),
+                    emit.constant(rank), integer, size});
+  }
+
+  /// A constant buffer with the characters of a text.
+  Value characters(StringRef text) const {
+    OpBuilder &b = emit.builder;
+    auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+    std::string name = "text";
+    for (unsigned number = 0; module.lookupSymbol(name); ++number)
+      name = "text" + std::to_string(number);
+    auto type = MemRefType::get({int64_t(text.size())}, b.getI8Type());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      SmallVector<int8_t> bytes(text.begin(), text.end());
+      auto values =
+          DenseElementsAttr::get(RankedTensorType::get(type.getShape(), b.getI8Type()), ArrayRef(bytes));
+      memref::GlobalOp::create(b, emit.loc, name, b.getStringAttr("private"), type, values,
+                               /*constant=*/true, IntegerAttr());
+    }
+    return memref::GetGlobalOp::create(b, emit.loc, type, name);
+  }
+
+  const Emitter &emit;
+  mutable BoundedIndicesOp op; ///< accessors of operations are not const
+  Value buffer, size, limit, count;
+  IntegerType type; ///< of what is compared
+};
+
+} // namespace
+
+void Lowering::lower(BoundedIndicesOp op) {
+  const levels::Storage &source = *tensors.lookup(op.getSource());
+  Emitter emit = emitter(op, op.getSource());
+  const Integers integers(emit, op, values.lookup(op.getSize()));
+  if (op.getOutside() == Outside::Error)
+    integers.check();
+  if (op.isCheck()) {
+    tensors[op.getResult()] = &source;
+    return;
+  }
+  Value made = integers.bounded(cast<IntegerType>(op.getResult().getType().getElementType()));
+  temporaries.push_back(made);
+  addStorage(op.getResult(), made, source.dims);
+}
+
+void Lowering::lower(OneHotOp op) {
+  const levels::Storage &source = *tensors.lookup(op.getSource());
+  const format::Layout layout = format::layout(getEncoding(op.getResult().getType()).getValue());
+  Values fields(layout.fields.size(), source.fields.back()), sizes(source.dims);
+  sizes.push_back(values.lookup(op.getSize()));
+  addStorage(op.getResult(), fields, sizes);
+  storages.back()->noPadding = op.getTotal();
+}
+
+} // namespace tulle::lower

@@ -1,0 +1,124 @@
+// Indices that tensors give: plain subscripts of a program become `P(i)`, gathers on the right and scatters
+// on the left.
+#include "Case.h"
+#include "Formats.h"
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tulle::differential {
+namespace {
+
+/// The texts of accesses with subscripts, the left side's first.
+void collect(Tree &tree, std::vector<std::string *> &accesses) {
+  if (tree.kind == Tree::Kind::Leaf && tree.head.find('(') != std::string::npos)
+    accesses.push_back(&tree.head);
+  for (Tree &arg : tree.args)
+    collect(arg, accesses);
+}
+
+std::vector<std::string> subscriptsOf(const std::string &access) {
+  std::vector<std::string> subscripts;
+  const size_t open = access.find('(');
+  std::string rest = access.substr(open + 1, access.size() - open - 2);
+  for (size_t comma; (comma = rest.find(',')) != std::string::npos; rest.erase(0, comma + 1))
+    subscripts.push_back(rest.substr(0, comma));
+  if (!rest.empty())
+    subscripts.push_back(rest);
+  return subscripts;
+}
+
+bool isIndex(const std::string &subscript) {
+  return subscript.size() == 1 && std::islower(static_cast<unsigned char>(subscript[0])) != 0;
+}
+
+/// The sizes of indices, as far as plain subscripts of given tensors, and of results, say them.
+std::map<std::string, int64_t> sizesOf(const Case &c, const StatementText &statement) {
+  std::map<std::string, int64_t> sizes;
+  StatementText copy = statement;
+  std::vector<std::string *> accesses{&copy.lhs};
+  collect(copy.rhs, accesses);
+  for (const std::string *access : accesses) {
+    const std::string name = access->substr(0, access->find('('));
+    const auto given = c.inputs.find(name);
+    const auto result = c.results.find(name);
+    if (given == c.inputs.end() && result == c.results.end())
+      continue;
+    const std::vector<int64_t> &dims = given != c.inputs.end() ? given->second.dims : result->second.dims;
+    const std::vector<std::string> subscripts = subscriptsOf(*access);
+    for (size_t d = 0; d < std::min(subscripts.size(), dims.size()); ++d)
+      if (isIndex(subscripts[d]))
+        sizes[subscripts[d]] = dims[d];
+  }
+  return sizes;
+}
+
+/// Integers below a size, or, where that is asked for, now and then outside.
+Given integers(Random &random, const std::vector<int64_t> &dims, int64_t size, bool outside) {
+  Given g;
+  g.type =
+      random.pick({ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I32, ElementType::I64});
+  g.dims = dims;
+  g.format = random.chance(0.7) ? "dense" : randomFormat(random, unsigned(dims.size()));
+  int64_t count = 1;
+  for (int64_t d : dims)
+    count *= d;
+  for (int64_t at = 0; at < count; ++at) {
+    if (random.chance(0.1)) // an integer that is not stored is 0
+      continue;
+    std::vector<int64_t> &coords = g.entries.emplace_back(dims.size());
+    int64_t rest = at;
+    for (size_t d = dims.size(); d-- > 0; rest /= dims[d])
+      coords[d] = rest % dims[d];
+    const bool out = outside && random.chance(0.3);
+    g.values.push_back({out ? random.pick<int64_t>({-1, -2, size, size + 1, 127, -128})
+                            : random.below(std::max<int64_t>(size, 1)),
+                        0});
+  }
+  return g;
+}
+
+} // namespace
+
+void addIndirections(Case &c) {
+  Random random(c.seed * 16 + 0x1d1c);
+  if (!random.chance(0.2))
+    return;
+  for (unsigned number = 0, count = unsigned(random.pick({1, 1, 2, 3})); number < count; ++number) {
+    StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
+    const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
+    std::vector<std::string *> accesses{&statement.lhs};
+    collect(statement.rhs, accesses);
+    std::string &access = *accesses[size_t(random.below(int64_t(accesses.size())))];
+    const std::string name = access.substr(0, access.find('('));
+    std::vector<std::string> subscripts = subscriptsOf(access);
+    if (subscripts.empty() || sizes.empty() || c.likes.count(name) > 0)
+      continue;
+    const auto d = size_t(random.below(int64_t(subscripts.size())));
+    const auto given = c.inputs.find(name);
+    if (!isIndex(subscripts[d]) || (given == c.inputs.end() && c.results.count(name) == 0))
+      continue;
+    const int64_t size = given != c.inputs.end() ? given->second.dims[d] : c.results[name].dims[d];
+    // Mostly the index that stood there; another one, or two.
+    std::vector<std::string> from;
+    if (random.chance(0.7) && sizes.count(subscripts[d]))
+      from.push_back(subscripts[d]);
+    for (const auto &[index, extent] : sizes)
+      if (std::ranges::count(from, index) == 0 && random.chance(from.empty() ? 0.5 : 0.15))
+        from.push_back(index);
+    std::vector<int64_t> dims;
+    for (const std::string &index : from)
+      dims.push_back(sizes.at(index));
+    const std::string suffix =
+        random.pick<std::string>({"", "", " clamp", &access == &statement.lhs ? " else skip" : " else 0"});
+    const std::string integers = fmt::format("P{}", number);
+    c.inputs[integers] = differential::integers(random, dims, size, !suffix.empty());
+    const int64_t shift = suffix.empty() || !random.chance(0.4) ? 0 : random.below(5) - 2;
+    subscripts[d] = fmt::format("{}({}){}{}", integers, fmt::join(from, ","),
+                                shift ? fmt::format("{:+}", shift) : std::string(), suffix);
+    access = fmt::format("{}({})", name, fmt::join(subscripts, ","));
+  }
+}
+
+} // namespace tulle::differential
