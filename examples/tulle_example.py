@@ -45,9 +45,10 @@ def _load(file):
     return numpy.loadtxt(file, ndmin=2)
 
 
-def run(text, tensors, results, formats={}, lengths={}):
+def run(text, tensors, results, formats={}, lengths={}, dims={}, keep=()):
     """Runs a program. `results` are those wanted, each with the ending of a file: npy for dense ones, npz for matrices, tns (rows of
-    coordinates from 1, and the value) for others. `lengths`: of ragged tensors, those of their second, third, … dimension."""
+    coordinates from 1, and the value) for others. `lengths`: of ragged tensors, those of their second, third, … dimension. `dims`: sizes that
+    nothing else gives. `keep`: results that a later statement reads."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["tulle", "run", text, "--quiet"]
         for name, tensor in tensors.items():
@@ -57,6 +58,10 @@ def run(text, tensors, results, formats={}, lengths={}):
             command += ["--lengths", f"{name}={','.join(files)}"]
         for name, encoding in formats.items():
             command += ["-f", f"{name}={encoding}"]
+        for name, sizes in dims.items():
+            command += ["-d", f"{name}={'x'.join(map(str, sizes))}"]
+        for name in keep:
+            command += ["--keep", name]
         for name, ending in results.items():
             command += ["-o", f"{name}={folder}/result-{name}.{ending}"]
         done = subprocess.run(command, capture_output=True, text=True)

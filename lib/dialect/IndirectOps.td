@@ -33,6 +33,33 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tulle_ReshapeOp : Tulle_Op<"reshape", [Pure]> {
+  let summary = "The same buffers as a tensor of other dimensions";
+  let description = [{
+    ```mlir
+    %v = tulle.reshape %A by affine_map<(l) -> (l floordiv 64, l mod 64)> to(%n)
+         : tensor<?x?xf64, #CSR> -> tensor<?xf64, #rows>
+    ```
+    The map has the coordinates of the source for each of the result's dimensions. A reshape is a change of the map from dimensions to
+    levels: with it, `#CSR` is `(l) -> (l floordiv 64 : dense, l mod 64 : compressed)`. No entry is moved.
+
+    Constraints:
+    1. The map's results are digits of its dimensions: `d`, `d floordiv n`, `d mod m` or `d floordiv n mod m`.
+    2. The result's encoding is that of the source with the map before its own.
+    3. One size for each dimension of the result; the digits of the coordinates below them are those of the source.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, AffineMapAttr:$map, Variadic<Index>:$sizes);
+  let results = (outs AnyRankedTensor:$result);
+  let extraClassDeclaration = [{
+    /// What each dimension of the source is of those of the result; fewer where the map is not made of digits.
+    std::vector<::tulle::format::Digit> getDigits();
+  }];
+  let assemblyFormat = [{
+    $source `by` $map `to` `(` $sizes `)` attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tulle_OneHotOp : Tulle_Op<"one_hot", [Pure]> {
   let summary = "A tensor of integers as the selection that they are: one entry in the last dimension, for each of them";
   let description = [{

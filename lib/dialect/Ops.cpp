@@ -103,6 +103,49 @@ LogicalResult BoundedIndicesOp::verify() {
   return success();
 }
 
+/// `d`, `d floordiv n`, `d mod m`, `d floordiv n mod m`.
+static std::optional<format::Digit> digitOf(AffineExpr expr) {
+  format::Digit digit;
+  auto operand = [&](AffineExprKind kind) -> std::optional<int64_t> {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto by = binary && expr.getKind() == kind ? dyn_cast<AffineConstantExpr>(binary.getRHS())
+                                               : AffineConstantExpr();
+    if (!by || by.getValue() < 1)
+      return std::nullopt;
+    expr = binary.getLHS();
+    return by.getValue();
+  };
+  digit.modulus = operand(AffineExprKind::Mod).value_or(0);
+  digit.stride = operand(AffineExprKind::FloorDiv).value_or(1);
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  digit.dim = dim ? dim.getPosition() : 0;
+  return dim ? std::optional(digit) : std::nullopt;
+}
+
+std::vector<format::Digit> ReshapeOp::getDigits() {
+  std::vector<format::Digit> digits;
+  for (AffineExpr expr : getMap().getResults())
+    if (std::optional<format::Digit> digit = digitOf(expr))
+      digits.push_back(*digit);
+  return digits;
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getResult().getType();
+  AffineMap map = getMap();
+  const std::vector<format::Digit> digits = getDigits();
+  if (map.getNumSymbols() != 0 || digits.size() != size_t(source.getRank()) ||
+      int64_t(map.getNumDims()) != result.getRank() || source.getElementType() != result.getElementType())
+    return emitOpError("expected a digit of the result's dimensions for each of ")
+           << source << " (constraint 1)";
+  const std::optional<format::Encoding> reshaped =
+      format::reshaped(getEncoding(source).getValue(), digits, map.getNumDims());
+  if (!reshaped || getEncoding(result).getValue() != *reshaped)
+    return emitOpError("expected the encoding of ")
+           << source << " with the map before it, got " << result << " (constraint 2)";
+  return verifySizes(*this, result, getSizes());
+}
+
 LogicalResult OneHotOp::verify() {
   RankedTensorType source = getSource().getType(), result = getResult().getType();
   if (!isPlainIntegers(source))

@@ -114,6 +114,12 @@ Encoding denseEncoding(unsigned order);
 /// One dimension more than a dense tensor of that order, of which each element stores one coordinate, of that
 /// width, or none, where all bits are set: what a tensor of integers selects.
 Encoding selectionEncoding(unsigned order, unsigned width);
+/// The encoding in which the buffers of a tensor are one of other dimensions: `digits[d]` is what dimension d
+/// is of these, `order` in number. Nullopt where its levels are no digits of them, or not in order. (RFC on
+/// structured codegen beyond rectangular arrays: a reshape is a change of the map.)
+std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Digit> &digits, unsigned order);
+/// The encoding that `reshaped` makes this one of; nullopt where some level is a digit of several dimensions.
+std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<Digit> &digits);
 /// Whether the level has a position for every coordinate: dense or batch.
 inline bool isFull(const LevelFormat &format) {
   return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;

@@ -216,6 +216,59 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
   return std::ranges::all_of(perDim, isComplete) ? std::optional(out) : std::nullopt;
 }
 
+/// A digit of an expression.
+static Expr digitExpr(Expr of, const Digit &digit) {
+  if (digit.stride != 1)
+    of = binary(ExprKind::FloorDiv, of, constant(digit.stride));
+  return digit.modulus == 0 ? of : binary(ExprKind::Mod, of, constant(digit.modulus));
+}
+
+std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Digit> &outer, unsigned order) {
+  const std::optional<std::vector<Digit>> inner = digits(encoding);
+  auto isOrdered = [](const Level &level) { return level.format.ordered; };
+  if (!inner || hasSlices(encoding) || !std::ranges::all_of(encoding.levels, isOrdered))
+    return std::nullopt;
+  Encoding made = encoding;
+  made.dims = denseEncoding(order).dims;
+  for (size_t l = 0; l < made.levels.size(); ++l) {
+    const Digit &whole = outer[(*inner)[l].dim];
+    made.levels[l].name.clear();
+    made.levels[l].expr = digitExpr(digitExpr(dim(whole.dim), whole), (*inner)[l]);
+  }
+  const std::optional<std::vector<Digit>> all = digits(made);
+  for (size_t l = 0; all && l < made.levels.size(); ++l)
+    made.levels[l].expr = digitExpr(dim((*all)[l].dim), (*all)[l]);
+  return all ? std::optional(made) : std::nullopt;
+}
+
+/// The dimension, and the digit of it, that is a digit of the whole; nullopt where it is of no single one.
+static std::optional<Digit> digitWithin(const Digit &digit, const std::vector<Digit> &outer) {
+  for (unsigned d = 0; d < outer.size(); ++d) {
+    const Digit &own = outer[d];
+    const __int128 end = __int128(own.stride) * own.modulus, reached = __int128(digit.stride) * digit.modulus;
+    const bool inside = own.modulus == 0 || (digit.modulus != 0 && reached <= end);
+    if (own.dim == digit.dim && digit.stride >= own.stride && digit.stride % own.stride == 0 && inside)
+      return Digit{d, digit.stride / own.stride, own.modulus != 0 && reached == end ? 0 : digit.modulus};
+  }
+  return std::nullopt;
+}
+
+std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<Digit> &outer) {
+  const std::optional<std::vector<Digit>> whole = digits(encoding);
+  if (!whole)
+    return std::nullopt;
+  Encoding made = encoding;
+  made.dims = denseEncoding(unsigned(outer.size())).dims;
+  for (size_t l = 0; l < made.levels.size(); ++l) {
+    const std::optional<Digit> inner = digitWithin((*whole)[l], outer);
+    if (!inner)
+      return std::nullopt;
+    made.levels[l].name.clear();
+    made.levels[l].expr = digitExpr(dim(inner->dim), *inner);
+  }
+  return digits(made) ? std::optional(made) : std::nullopt;
+}
+
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) {
   return Inverter(encoding, unsigned(encoding.levels.size())).run(true);
 }

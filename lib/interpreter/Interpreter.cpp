@@ -296,7 +296,8 @@ private:
       int64_t coordinate = access.subscripts[d].constant;
       for (const auto &[index, coefficient] : access.subscripts[d].terms)
         coordinate += coefficient * point[index];
-      return coordinate;
+      coordinate /= access.subscripts[d].divisor;
+      return access.subscripts[d].modulus ? coordinate % access.subscripts[d].modulus : coordinate;
     });
   }
 

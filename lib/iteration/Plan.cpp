@@ -125,8 +125,8 @@ private:
         result.push_back(o);
     std::ranges::stable_sort(result, [&](unsigned a, unsigned b) {
       const Operand &x = *shapes[a].operand, &y = *shapes[b].operand;
-      return std::tuple(x.keep, x.fixed, int(a) == first, x.encoding.order()) >
-             std::tuple(y.keep, y.fixed, int(b) == first, y.encoding.order());
+      return std::tuple(x.keep, x.fixed || x.split, int(a) == first, x.encoding.order()) >
+             std::tuple(y.keep, y.fixed || y.split, int(b) == first, y.encoding.order());
     });
     return result;
   }

@@ -9,11 +9,14 @@
 
 namespace tulle::iteration {
 
-/// One dimension's subscript: sum of coefficient * index variable, plus a constant.
+/// One dimension's subscript: sum of coefficient * index variable, plus a constant; or a digit of it.
 struct Subscript {
   std::vector<std::pair<unsigned, int64_t>> terms;
   int64_t constant = 0;
-  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
+  int64_t divisor = 1, modulus = 0; ///< (sum / divisor) % modulus, without the `%` where modulus is 0
+  bool isVariable() const {
+    return terms.size() == 1 && terms[0].second == 1 && constant == 0 && divisor == 1 && modulus == 0;
+  }
 };
 
 /// One operand of a statement (the result is the last one).
@@ -21,7 +24,8 @@ struct Operand {
   format::Encoding encoding;         ///< its map is made of digits
   std::vector<Subscript> subscripts; ///< per dimension
   bool keep = false;                 ///< must not be converted: the result's pattern
-  bool fixed = false;                ///< has no other encoding: a selection by a tensor of integers
+  bool fixed = false;                ///< has no other encoding: its buffers are another tensor's
+  bool split = false;                ///< can have no encoding but of these digits of its indices
   bool exact = false; ///< a conversion may not pad it: padding is stored, which masks and 0 * inf see
   /// Result only: a new tensor (its levels given as dense ones). It is best inserted into in the order of its
   /// levels, and all but the last of these outside the reductions, so that one row after the other is

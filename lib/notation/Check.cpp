@@ -27,6 +27,7 @@ public:
         known[name] = *binding.dims;
     inferSizes(resolved, known);
     checkSizes();
+    checkDigits();
     checkLikes();
     declareTensors();
     takeStructures();
@@ -202,6 +203,44 @@ private:
       if (std::ranges::count(resolved.dims[t], -1) > 0)
         resolved.fail(firstRange(t),
                       fmt::format("the sizes of '{}' are unknown; give its dimensions", resolved.tensors[t]));
+  }
+
+  /// Entries of a sparse tensor that is read at digits of an index have coordinates in that one: the digits
+  /// are all there are, and each dimension is as large as its digit.
+  void checkDigits() const {
+    for (const Use &use : resolved.uses) {
+      const unsigned tensor = use.access.tensor;
+      const format::Encoding encoding = encodingOf(tensor);
+      if (!hasDigits(use.access) || format::isAllDense(encoding))
+        continue;
+      for (size_t d = 0; d < use.access.subscripts.size(); ++d)
+        checkDigit(use.access, d);
+      const Reshape reshape = reshapeOf(use.access);
+      if (!format::reshaped(encoding, reshape.digits, unsigned(reshape.subscripts.size())))
+        resolved.fail(
+            use.access.range,
+            fmt::format("'{}' as {} is no tensor of whole indices: each of its dimensions, and each "
+                        "of its levels, has to be the digit that follows on another; convert it to a "
+                        "dense format, or one with a level for each dimension",
+                        resolved.tensors[tensor], format::displayName(encoding)));
+    }
+  }
+
+  void checkDigit(const Access &access, size_t d) const {
+    const Affine &digit = access.subscripts[d];
+    if (!digit.isDigit())
+      return;
+    const IndexVar &index = resolved.indices[digit.terms[0].first];
+    const int64_t size = resolved.dims[access.tensor][d];
+    const int64_t reached = digit.modulus != 0 ? digit.modulus : index.size / digit.divisor;
+    const bool exact = digit.modulus != 0 || index.size % digit.divisor == 0;
+    if (size != reached || !exact)
+      resolved.fail(
+          digit.range,
+          fmt::format("'{}' is sparse, so that its dimension has to be the digit of '{}': it has size "
+                      "{}, but the digit of 0 .. {} runs over {}{}",
+                      resolved.tensors[access.tensor], index.name, size, index.size - 1, reached,
+                      exact ? "" : " and a part"));
   }
 
   [[noreturn]] void failWithoutSize(const Use &use, unsigned d, const std::string &index) const {

@@ -116,6 +116,11 @@ private:
       if (size < 0)
         known.unknown.push_back(term);
     }
+    if (affine.isDigit()) {
+      known.high /= affine.divisor;
+      if (affine.modulus != 0)
+        known.high = std::min(known.high, Wide(affine.modulus - 1));
+    }
     return known;
   }
 
@@ -134,9 +139,11 @@ private:
           if (dim < 0 || known.unknown.size() != 1 || known.unknown[0].first != index)
             continue;
           // c*i + high <= dim-1 for a positive c, c*i + low >= 0 for a negative one.
+          if (subscript.modulus != 0) // says how far a digit runs, not the index
+            continue;
           const Wide step = known.unknown[0].second,
                      reach = step > 0 ? Wide(dim) - 1 - known.high : known.low,
-                     size = reach < 0 ? 0 : reach / (step > 0 ? step : -step) + 1;
+                     size = reach < 0 ? 0 : (reach / (step > 0 ? step : -step) + 1) * subscript.divisor;
           if (!best || size < *best) {
             best = size;
             indexFrom[index] = {use.access.tensor, d, subscript.range};

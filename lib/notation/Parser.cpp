@@ -239,6 +239,7 @@ private:
       term(s, terms, indirections, sign);
       sign = next("-") ? -1 : 1;
     } while (accept("+") || accept("-"));
+    digit(s, terms, indirections);
     give(s, indirections, terms, access);
     if (accept(":")) {
       Token end = expectKind(Token::Integer, "the integer a slice ends before, as in A(i+1:8)");
@@ -292,6 +293,31 @@ private:
     same->coefficient = bounded(name, __int128(same->coefficient) + coefficient);
     if (same->coefficient == 0)
       terms.erase(same);
+  }
+
+  /// What stands behind an index of which the subscript is a digit: `l / 64`, `l % 64`, `l / 8 % 8`.
+  void digit(Affine &s, std::vector<Term> &terms, const std::vector<Indirection> &indirections) {
+    const Token sign = peek();
+    auto number = [&](std::string_view which) {
+      const Token token = expectKind(Token::Integer, "a positive integer, as in l / 64");
+      const int64_t value = bounded(token, integer(token));
+      if (value == 0)
+        fail(token.range, fmt::format("a subscript '{} 0' has no value", which));
+      return value;
+    };
+    if (accept("/"))
+      s.divisor = number("/");
+    if (accept("%"))
+      s.modulus = number("%");
+    const bool single =
+        terms.size() == 1 && terms[0].coefficient == 1 && s.constant == 0 && indirections.empty();
+    if ((sign.is("/") || sign.is("%")) && !single)
+      fail(sign.range, fmt::format("'{}' stands behind a single index, as in A(l / 64, l % 64)", sign.text));
+    if (s.modulus == 1) { // 0
+      terms.clear();
+      s.divisor = 1;
+      s.modulus = 0;
+    }
   }
 
   /// `p(i)`, as every text that means the same.

@@ -120,6 +120,10 @@ std::string print(const Affine &affine, const std::vector<IndexVar> &indices, st
   }
   if (affine.constant != 0 || text.empty())
     text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
+  if (affine.divisor != 1)
+    text += "/" + std::to_string(affine.divisor);
+  if (affine.modulus != 0)
+    text += "%" + std::to_string(affine.modulus);
   if (outside == Outside::Nothing)
     text += nothing;
   return outside == Outside::Nearest ? text + " clamp" : text;

@@ -53,13 +53,20 @@ enum class Op : uint8_t {
   Select ///< args: condition, then, else
 };
 
-/// A subscript: sum of coefficient * index variable, plus a constant.
+/// A subscript: sum of coefficient * index variable, plus a constant; or a digit of one index.
 struct Affine {
   std::vector<std::pair<unsigned, int64_t>> terms; ///< (index variable, coefficient), no zero coefficients
   int64_t constant = 0;
   std::optional<int64_t> limit; ///< `i+1:n`: the subscript stays below n
   SourceRange range;
-  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0; }
+  int64_t divisor = 1, modulus = 0; ///< of a digit, `l / 64 % 8`; modulus 0: the highest
+  bool isDigit() const { return divisor != 1 || modulus != 0; }
+  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0 && !isDigit(); }
+  /// Whether both have the same values.
+  bool equals(const Affine &other) const {
+    return terms == other.terms && constant == other.constant && divisor == other.divisor &&
+           modulus == other.modulus;
+  }
 };
 
 struct Access {
@@ -95,6 +102,19 @@ struct ExprNode {
   SourceRange range{};
   unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
 };
+
+/// Whether some subscript is a digit of an index: `A(l / 64, l % 64)`.
+inline bool hasDigits(const Access &access) {
+  return std::ranges::any_of(access.subscripts, &Affine::isDigit);
+}
+
+/// The tensor of an access at digits as one that is read at whole indices: what its dimensions are of those
+/// of the other, and the subscripts of these.
+struct Reshape {
+  std::vector<format::Digit> digits;
+  std::vector<Affine> subscripts;
+};
+Reshape reshapeOf(const Access &access);
 
 /// Set algebra: And, Or, Sub (difference) and Not of accesses, which are the sets of what is stored, and of
 /// comparisons, the sets where they are true.

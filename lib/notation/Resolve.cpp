@@ -10,7 +10,7 @@ namespace {
 
 bool sameSubscripts(const Access &a, const Access &b) {
   return std::ranges::equal(a.subscripts, b.subscripts, [](const Affine &x, const Affine &y) {
-    return x.terms == y.terms && x.constant == y.constant && x.limit == y.limit;
+    return x.equals(y) && x.limit == y.limit;
   });
 }
 

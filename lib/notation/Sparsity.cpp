@@ -38,9 +38,8 @@ const ExprNode &culprit(const Expr &expr, const AccessTest &absent) {
 }
 
 bool sameSubscripts(const Access &a, const Access &b) {
-  return std::ranges::equal(a.subscripts, b.subscripts, [](const Affine &x, const Affine &y) {
-    return x.terms == y.terms && x.constant == y.constant;
-  });
+  return std::ranges::equal(a.subscripts, b.subscripts,
+                            [](const Affine &x, const Affine &y) { return x.equals(y); });
 }
 
 } // namespace

@@ -371,3 +371,47 @@ func.func @disjoint(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0>}) 
 func.func @disjoint_numbers(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0, -2>}) {
   return
 }
+
+// -----
+
+func.func @indices_of_floats(%p: tensor<?xf32>, %n: index) {
+  // expected-error @+1 {{expected dense tensors of integers of one shape}}
+  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_indices(%p: tensor<?xi8>, %n: index) {
+  // expected-error @+1 {{expected integers as wide as the source's, and 32 bits at least, got 'tensor<?xi8>' (constraint 2)}}
+  %q = tulle.bounded_indices %p below %n outside nothing "p(i)" : tensor<?xi8> -> tensor<?xi8>
+  return
+}
+
+// -----
+
+#selection = #tulle.encoding<{ map = (i, j) -> (i : dense, j : singleton(padded)), posWidth = 64, crdWidth = 64 }>
+func.func @wide_selection(%p: tensor<?xi32>, %n: index) {
+  // expected-error @+1 {{crdWidth = 32}}
+  %s = tulle.one_hot %p of %n : tensor<?xi32> -> tensor<?x?xi32, #selection>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#rows = #tulle.encoding<{ map = (i) -> (i floordiv 32 : dense, i mod 32 : compressed) }>
+func.func @reshape_map(%A: tensor<?x?xf64, #CSR>, %n: index) {
+  // expected-error @+1 {{with the map before it, got 'tensor<?xf64, #tulle.encoding<{ map = (i) -> (i floordiv 32 : dense, i mod 32 : compressed) }>>' (constraint 2)}}
+  %v = tulle.reshape %A by affine_map<(l) -> (l floordiv 64, l mod 64)> to (%n) : tensor<?x?xf64, #CSR> -> tensor<?xf64, #rows>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @reshape_sum(%A: tensor<?x?xf64, #CSR>, %n: index) {
+  // expected-error @+1 {{expected a digit of the result's dimensions for each of}}
+  %v = tulle.reshape %A by affine_map<(l) -> (l + 1, l mod 64)> to (%n) : tensor<?x?xf64, #CSR> -> tensor<?xf64>
+  return
+}

@@ -181,3 +181,23 @@ func.func @next(%s: !tulle.space<#COO, 0>, %p: index, %i: index, %more: i1) -> !
 module @row attributes {tulle.cpu = #tulle.cpu<znver5, l2 = 1048576>} {}
 // CHECK: module @differs attributes {tulle.cpu = #tulle.cpu<x86-64-v3, l2 = 524288, masks = true>}
 module @differs attributes {tulle.cpu = #tulle.cpu<x86-64-v3, masks = true, l2 = 524288>} {}
+
+#selection = #tulle.encoding<{ map = (i, j) -> (i : dense, j : singleton(padded)), posWidth = 32, crdWidth = 32 }>
+// CHECK-LABEL: @selection
+func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %n: index) -> tensor<?x?xi32, #selection> {
+  // CHECK: %[[Q:.*]] = tulle.bounded_indices %{{.*}} below %[[N:[^ ]*]] outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  %checked = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
+  %nearest = tulle.bounded_indices %q below %n outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
+  // CHECK: tulle.one_hot total %[[Q]] of %[[N]] : tensor<?xi32> -> tensor<?x?xi32, #[[SELECTION:.*]]>
+  %s = tulle.one_hot total %checked of %n : tensor<?xi32> -> tensor<?x?xi32, #selection>
+  return %s : tensor<?x?xi32, #selection>
+}
+
+#rows = #tulle.encoding<{ map = (i) -> (i floordiv 64 : dense, i mod 64 : compressed) }>
+// CHECK-LABEL: @reshape
+func.func @reshape(%A: tensor<?x?xf64, #CSR>, %n: index) -> tensor<?xf64, #rows> {
+  // CHECK: tulle.reshape %{{.*}} by #{{[a-z0-9]+}} to(%{{.*}}) : tensor<?x?xf64, #{{.*}}> -> tensor<?xf64, #{{.*}}>
+  %v = tulle.reshape %A by affine_map<(l) -> (l floordiv 64, l mod 64)> to (%n) : tensor<?x?xf64, #CSR> -> tensor<?xf64, #rows>
+  return %v : tensor<?xf64, #rows>
+}

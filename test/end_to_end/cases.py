@@ -408,6 +408,20 @@ def indirect(make):
     bag, offsets = rng.integers(0, 9, (6, 3)).astype("i4"), data.sparse((6, 3), 1, 77)
     yield make.case("embedding bag", "B(b,k) = u(b,n) * W(p(b,n),k)", {"W": (W, ""), "p": (bag, ""), "u": (offsets, "")},
                     (offsets[:, :, None] * W[bag]).sum(1))
+    for form in MATRIX_FORMATS:
+        if "BCS" not in form:  # blocks are no digits of rows of seven
+            yield make.case("matrix as vector", "v(l) = A(l / 7, l % 7)", {"A": (A, form)}, A.ravel())
+            yield make.case("matrix as vector, product", "s() = A(l / 7, l % 7) * z(l)", {"A": (A, form), "z": (data.sparse(63, 1, 79), "")},
+                            A.ravel() @ data.sparse(63, 1, 79))
+    B = data.sparse((4, 6), 0.5, 80)
+    for form in ["BCSR(2,3)", "BCSC(2,2)", "CSR", "DCSC"]:
+        yield make.case("blocks as vector", "v(l) = A(l / 6, l % 6)", {"A": (B, form)}, B.ravel())
+        yield make.case("columns as vector", "v(l) = A(l % 4, l / 4)", {"A": (B, form)}, B.T.ravel())
+    T = data.sparse((3, 4, 5), 0.4, 81)
+    yield make.case("tensor as matrix", "M(l,k) = T(l / 4, l % 4, k)", {"T": (T, CSF_ORDERS[0])}, T.reshape(12, 5))
+    yield make.case("tensor as vector", "v(l) = T(l / 20, l / 5 % 4, l % 5)", {"T": (T, CSF_ORDERS[0])}, T.ravel())
+    yield make.case("repeated and tiled", "y(l) = x(l / 2) + w(l % 6)", {"x": (x, ""), "w": (data.sparse(6, 1, 82), "")},
+                    numpy.repeat(x, 2) + numpy.tile(data.sparse(6, 1, 82), 3))
     # The source's gathers (seed 003): a cube at coordinates, and whole slices of it.
     cube, at = numpy.arange(64.0).reshape(4, 4, 4), numpy.array([[0, 1, 2], [3, 3, 3]])
     yield make.case("gather of points", "y(n) = T(c(n,0), c(n,1), c(n,2))", {"T": (cube, ""), "c": (at, "")}, [6.0, 63.0])

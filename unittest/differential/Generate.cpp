@@ -528,6 +528,7 @@ private:
 
 Case generate(uint64_t seed, unsigned operands) {
   Case made = Generator(seed, operands).run();
+  addDigits(made);
   addIndirections(made);
   addLoops(made);
   return made;

@@ -268,6 +268,17 @@ TEST(Interpreter, IndicesThatTensorsGive) {
   EXPECT_THAT(reasonOf([&] { m.values("y(i) = x(q(i))", "y"); }), "q(i) is -1, outside of 0 .. 2");
 }
 
+TEST(Interpreter, DigitsOfIndices) {
+  Machine m{{{"A", {{2, 3}, {1, gap, 2, gap, 3, gap}}},
+             {"x", {{3}, {10, 20, 30}}},
+             {"w", {{6}, {1, 2, 3, 4, 5, 6}}}}};
+  EXPECT_THAT(m.values("v(l) = A(l/3, l%3)", "v"), ElementsAre(1, 0, 2, 0, 3, 0));
+  EXPECT_THAT(m.values("y(l) = w(l) * A(l/3, l%3)", "y"), ElementsAre(1, 0, 6, 0, 15, 0));
+  EXPECT_THAT(m.values("y(l) = x(l/2)", "y"), ElementsAre(10, 10, 20, 20, 30, 30));
+  EXPECT_THAT(m.values("y(l) = x(l%3) * w(l)", "y"), ElementsAre(10, 40, 90, 40, 100, 180));
+  EXPECT_THAT(m.values("y(l) = x(l/2%2) + w(l)", "y"), ElementsAre(11, 12, 23, 24, 15, 16));
+}
+
 TEST(Interpreter, ResultTypeRounds) {
   Machine m{{{"x", {{3}, {1.5, -2.75, 300}}}}, {{"y", I8}}};
   EXPECT_THAT(m.values("y(i) = x(i)", "y"), ElementsAre(1, -2, 127));

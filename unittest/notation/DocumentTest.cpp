@@ -35,9 +35,14 @@ TEST(Document, ExamplesAreAccepted) {
   for (const std::string &line : lines) {
     SCOPED_TRACE(line);
     std::map<std::string, Binding> bindings;
-    for (const TensorUse &use : tensorsUsed(line))
-      if (use.first)
-        bindings[use.name] = input(std::vector<int64_t>(use.order, 8));
+    for (const TensorUse &use : tensorsUsed(line)) {
+      // Those that give indices there.
+      const bool givesIndices = std::string_view("p q s d").find(use.name) != std::string::npos &&
+                                line.find("(" + use.name + "(") != std::string::npos;
+      const ElementType type = givesIndices ? ElementType::I32 : ElementType::F64;
+      if (use.first || use.name == "Z")
+        bindings[use.name] = input(std::vector<int64_t>(use.order, 8), type);
+    }
     EXPECT_NO_THROW(check(line, bindings));
   }
 }

@@ -67,6 +67,27 @@ TEST(Error, IndicesThatTensorsGive) {
               HasSubstr("give the dimensions of 'z'"));
 }
 
+TEST(Error, DigitsOfIndices) {
+  const auto CSR = format::parseFormat("CSR", 2), DIA = format::parseFormat("DIA", 2);
+  const Binding A{ElementType::F64, {{4, 6}}, CSR, true};
+  EXPECT_THAT(
+      refusal("v(l) = A(l/4, l%4)", {{"A", A}}),
+      HasSubstr("<expr>:1:15: error: 'A' is sparse, so that its dimension has to be the digit of 'l': it "
+                "has size 6, but the digit of 0 .. 15 runs over 4"));
+  EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", A}, {"v", {{}, {{23}}, {}, false}}}),
+              HasSubstr("it has size 4, but the digit of 0 .. 22 runs over 3 and a part"));
+  EXPECT_THAT(refusal("v(l) = A(l/8, l%8)", {{"A", A}}), HasSubstr("takes values from 0 to 7"));
+  EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", {ElementType::F64, {{4, 6}}, DIA, true}}}),
+              HasSubstr("'A' as DIA is no tensor of whole indices"));
+  EXPECT_THAT(refusal("v(l) = A(l/6, l/6%6)", {{"A", A}}), HasSubstr("no tensor of whole indices"));
+  EXPECT_THAT(refusal("v(l) = A((l+1)/6, l%6)", {{"A", A}}), HasSubstr("unknown function 'A'"));
+  EXPECT_THAT(refusal("v(l) = A(l+1/6, l%6)", {{"A", A}}),
+              HasSubstr("<expr>:1:13: error: '/' stands behind a single index, as in A(l / 64, l % 64)"));
+  EXPECT_THAT(refusal("v(l) = A(2*l%6, l)", {{"A", A}}), HasSubstr("stands behind a single index"));
+  EXPECT_THAT(refusal("v(l) = A(l/0, l%6)", {{"A", A}}), HasSubstr("a subscript '/ 0' has no value"));
+  EXPECT_THAT(refusal("v(l/2) = x(l)", {{"x", input({4})}}), HasSubstr("single index"));
+}
+
 TEST(Error, SubscriptsLeaveTheirDimension) {
   EXPECT_THAT(
       refusal("y(i) = x(i+1) + z(i)", {{"x", input({4})}, {"z", input({4})}}),

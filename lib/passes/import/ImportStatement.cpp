@@ -10,7 +10,7 @@
 #include "notation/Sparsity.h"
 #include "passes/import/Body.h"
 #include "passes/import/Import.h"
-#include "llvm/ADT/MapVector.h"
+#include "passes/import/ImportSchedule.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -42,7 +42,10 @@ public:
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
-    b.getBlock()->walk([&](linalg::GenericOp generic) { schedule(generic); });
+    // The loops in which increments meet the old entries are not those of the statement.
+    b.getBlock()->walk([&](linalg::GenericOp generic) {
+      importSchedule(generic, program, statement, generic.getNumLoops() == statementLoops, computed);
+    });
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
@@ -175,9 +178,13 @@ private:
       AffineExpr e = getAffineConstantExpr(s.constant, context);
       for (auto [index, coefficient] : s.terms)
         e = e + getAffineDimExpr(loopOf(index), context) * coefficient;
-      exprs.push_back(e);
+      exprs.push_back(digit(e, s.divisor, s.modulus));
     }
     return AffineMap::get(loops.size(), 0, exprs, context);
+  }
+  static AffineExpr digit(AffineExpr e, int64_t divisor, int64_t modulus) {
+    e = e.floorDiv(divisor);
+    return modulus == 0 ? e : e % modulus;
   }
   unsigned loopOf(unsigned index) const { return llvm::find(loops, index) - loops.begin(); }
 
@@ -191,6 +198,7 @@ private:
       if (!llvm::is_contained(loops, given.index))
         loops.push_back(given.index);
     kinds.resize(loops.size(), utils::IteratorType::reduction);
+    statementLoops = unsigned(loops.size());
   }
 
   Value argument(unsigned tensor) const {
@@ -214,153 +222,14 @@ private:
     }
   }
 
-  /// What the schedule says, and where. Conversions are ops; the increments of a new tensor have no operands.
-  void schedule(linalg::GenericOp generic) const {
-    const notation::LoopSchedule &said = statement.loops;
-    Builder b(generic.getContext());
-    SmallVector<Location> places;
-    auto place = [&](const std::string &primitive, const support::SourceRange &range) {
-      places.push_back(FusedLoc::get({placeOf(b, range)}, b.getStringAttr(primitive), b.getContext()));
-    };
-    SmallVector<StringRef> order(said.order.begin(), said.order.end());
-    SmallVector<NamedAttribute> strategies;
-    if (!order.empty())
-      place("reorder", said.orderRange);
-    // The loops in which increments meet the old entries have no strategy.
-    const bool main = generic.getNumLoops() >= loops.size();
-    for (const notation::LoopSchedule::Strategy &s : said.strategies) {
-      if (!main)
-        break;
-      strategies.push_back(b.getNamedAttr(
-          s.loop, dialect::StrategyAttr::get(b.getContext(), *dialect::symbolizeStrategy(s.strategy))));
-      place("strategy " + s.loop, s.range);
-    }
-    DictionaryAttr loops = directives(b, place);
-    ArrayAttr at;
-    if (said.place)
-      at = b.getStrArrayAttr(SmallVector<StringRef>(said.place->loops.begin(), said.place->loops.end()));
-    if (at)
-      place("compute_at", said.place->range);
-    const bool planned = computed && statement.plan != notation::AssemblyPlan::Auto;
-    dialect::SchedulePrimitives all;
-    if (main)
-      all.derived = derived(b, place);
-    all.bound = bounds(b);
-    all.reorder = order.empty() ? ArrayAttr() : b.getStrArrayAttr(order);
-    all.strategy = strategies.empty() ? DictionaryAttr() : b.getDictionaryAttr(strategies);
-    all.loops = loops;
-    all.computeAt = at;
-    if (planned) // the dialect's plans are those of the notation
-      all.assemble = dialect::AssemblyPlanAttr::get(b.getContext(), dialect::AssemblyPlan(statement.plan));
-    if (computed && said.workspace != notation::WorkspaceKind::Dense)
-      all.workspace =
-          dialect::AssemblyStrategyAttr::get(b.getContext(), said.workspace == notation::WorkspaceKind::Bitmap
-                                                                 ? dialect::AssemblyStrategy::Bitmap
-                                                                 : dialect::AssemblyStrategy::Hashed);
-    auto made = dialect::ScheduleAttr::get(b.getContext(), all);
-    if (made == dialect::ScheduleAttr::get(b.getContext(), dialect::SchedulePrimitives()))
-      return;
-    generic->setAttr(dialect::kScheduleAttr, made);
-    if (!places.empty())
-      generic->setLoc(FusedLoc::get(places, b.getStringAttr("schedule"), b.getContext()));
-  }
-
-  using Places = function_ref<void(const std::string &, const support::SourceRange &)>;
-
-  /// What loops become; null where that is nothing.
-  ArrayAttr derived(Builder &b, Places place) const {
-    using Derived = notation::LoopSchedule::Derived;
-    SmallVector<Attribute> made;
-    for (const Derived &d : statement.loops.derived) {
-      auto from = b.getStringAttr(d.from.front()), into = b.getStringAttr(d.into.front());
-      switch (d.kind) {
-      case Derived::Split:
-      case Derived::Divide:
-        made.push_back(dialect::SplitAttr::get(b.getContext(), from, into, b.getStringAttr(d.into.back()),
-                                               d.size, d.kind == Derived::Divide));
-        break;
-      case Derived::Position:
-        made.push_back(dialect::PositionAttr::get(b.getContext(), from, into,
-                                                  b.getStringAttr(program.tensors[d.tensor].name)));
-        break;
-      case Derived::Fuse:
-        made.push_back(dialect::FuseAttr::get(b.getContext(), from, b.getStringAttr(d.from.back()), into));
-        break;
-      }
-      place("derived " + d.from.front(), d.range);
-    }
-    return made.empty() ? ArrayAttr() : b.getArrayAttr(made);
-  }
-
-  DictionaryAttr bounds(Builder &b) const {
-    SmallVector<NamedAttribute> made;
-    for (const notation::LoopSchedule::Bound &bound : statement.loops.bounds)
-      made.push_back(b.getNamedAttr(bound.index, b.getI64IntegerAttr(bound.size)));
-    return made.empty() ? DictionaryAttr() : b.getDictionaryAttr(made);
-  }
-
-  /// What one primitive says.
-  dialect::DirectivesAttr directive(Builder &b, const notation::LoopSchedule::Directive &d) const {
-    using Directive = notation::LoopSchedule::Directive;
-    dialect::Directives own;
-    switch (d.kind) {
-    case Directive::Parallelize: // the dialect's ways, and places, are those of the notation
-      own.parallelize = dialect::ThreadsAttr::get(b.getContext(), dialect::Threads(d.threads));
-      break;
-    case Directive::Vectorize:
-      own.vectorize = uint64_t(d.count);
-      break;
-    case Directive::Unroll:
-      own.unroll = uint64_t(d.count);
-      break;
-    case Directive::Jam:
-      own.jam = uint64_t(d.count);
-      break;
-    case Directive::Prefetch:
-      own.prefetch =
-          b.getDictionaryAttr(b.getNamedAttr(program.tensors[d.tensor].name, b.getI64IntegerAttr(d.count)));
-      break;
-    case Directive::Cache:
-      own.cache = b.getDictionaryAttr(
-          b.getNamedAttr(program.tensors[d.tensor].name,
-                         dialect::CachePlaceAttr::get(b.getContext(), dialect::CachePlace(d.place))));
-      break;
-    case Directive::Rfactor:
-      own.rfactor = b.getStringAttr(d.partials);
-      break;
-    }
-    return dialect::DirectivesAttr::get(b.getContext(), own);
-  }
-
-  /// By loop; null where nothing is said of any.
-  DictionaryAttr directives(Builder &b, Places place) const {
-    using Directive = notation::LoopSchedule::Directive;
-    llvm::MapVector<StringRef, dialect::DirectivesAttr> loops;
-    for (const Directive &d : statement.loops.directives) {
-      dialect::DirectivesAttr &all = loops[d.loop];
-      all = directive(b, d).orElse(all);
-      place(std::string(notation::nameOf(d.kind)) + " " + d.loop, d.range);
-    }
-    SmallVector<NamedAttribute> named;
-    for (auto &[loop, all] : loops)
-      named.push_back(b.getNamedAttr(loop, all));
-    return named.empty() ? DictionaryAttr() : b.getDictionaryAttr(named);
-  }
-
-  Location placeOf(Builder &b, const support::SourceRange &range) const {
-    const support::TextPosition begin = support::positionOf(program.schedule, range.begin),
-                                end = support::positionOf(program.schedule, range.end);
-    return FileLineColRange::get(b.getStringAttr(program.scheduleName), begin.line, begin.column, end.line,
-                                 end.column);
-  }
-
   /// The operand in the format that the schedule asks for.
   Value converted(OpBuilder &b, unsigned tensor, Value arg) const {
     for (const notation::LoopSchedule::Conversion &c : statement.loops.conversions)
       if (c.tensor == tensor) {
         auto type = cast<RankedTensorType>(arg.getType());
         const format::Encoding target = notation::conversionTarget(program, c);
-        return dialect::ConvertOp::create(b, placeOf(b, c.range), dialect::withEncoding(type, target), arg);
+        return dialect::ConvertOp::create(b, scheduleLocation(b, program, c.range),
+                                          dialect::withEncoding(type, target), arg);
       }
     return arg;
   }
@@ -378,6 +247,42 @@ private:
     if (program.statements.size() > 1)
       generic->setAttr(dialect::kNameAttr, b.getStringAttr(nameOf(program, number)));
     return generic.getResult(0);
+  }
+
+  static const format::Encoding &encodingOf(Value tensor) {
+    return dialect::getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  }
+
+  /// The operand as a tensor that has the index where it has digits of it, and the subscripts of that.
+  std::pair<Value, std::vector<notation::Affine>> reshaped(OpBuilder &b, Value arg,
+                                                           const Access &access) const {
+    const notation::Reshape reshape = notation::reshapeOf(access);
+    const auto order = unsigned(reshape.subscripts.size());
+    const std::optional<format::Encoding> encoding = format::reshaped(encodingOf(arg), reshape.digits, order);
+    if (!encoding) // of a format that a schedule asks for
+      throw support::SyntaxError("<expr>", program.text, access.range,
+                                 "no level of this format is a digit of whole indices");
+    SmallVector<AffineExpr> exprs;
+    for (const format::Digit &d : reshape.digits)
+      exprs.push_back(digit(getAffineDimExpr(d.dim, b.getContext()), d.stride, d.modulus));
+    SmallVector<Value> sizes;
+    for (unsigned n = 0; n < order; ++n)
+      sizes.push_back(dimSize(b, arg, reshape.digits, n));
+    auto type = cast<RankedTensorType>(arg.getType());
+    SmallVector<int64_t> shape(order, ShapedType::kDynamic);
+    type = dialect::withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
+    Value made = dialect::ReshapeOp::create(b, loc(b), type, arg,
+                                            AffineMap::get(order, 0, exprs, b.getContext()), sizes);
+    return {made, reshape.subscripts};
+  }
+
+  /// The highest digit has as many coordinates as the whole, divided by its stride.
+  Value dimSize(OpBuilder &b, Value arg, ArrayRef<format::Digit> digits, unsigned dim) const {
+    const auto *highest = llvm::find_if(
+        digits, [&](const format::Digit &digit) { return digit.dim == dim && digit.modulus == 0; });
+    Value size = tensor::DimOp::create(b, loc(b), arg, highest - digits.begin());
+    Value stride = arith::ConstantIndexOp::create(b, loc(b), highest->stride);
+    return b.createOrFold<arith::MulIOp>(loc(b), size, stride);
   }
 
   /// What a tensor of integers selects in the dimension whose index it gives.
@@ -413,8 +318,11 @@ private:
     SmallVector<AffineMap> maps;
     for (auto [o, access] : llvm::enumerate(operands)) {
       Value arg = converted(b, access.tensor, argument(access.tensor));
+      std::vector<notation::Affine> subscripts = access.subscripts;
+      if (notation::hasDigits(access) && !format::isAllDense(encodingOf(arg)))
+        std::tie(arg, subscripts) = reshaped(b, arg, access);
       inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
-      maps.push_back(mapOf(b.getContext(), access.subscripts));
+      maps.push_back(mapOf(b.getContext(), subscripts));
     }
     for (const notation::Indirection &given : statement.indirections) {
       inputs.push_back(selection(b, given));
@@ -636,6 +544,7 @@ private:
   std::vector<Access> operands;
   SmallVector<unsigned> read;  ///< tensors, one function argument each
   SmallVector<unsigned> loops; ///< linalg dimension -> index variable
+  unsigned statementLoops = 0; ///< how many these are, of the statement as it is written
   SmallVector<utils::IteratorType> kinds;
   format::Encoding resultEncoding;
   std::optional<size_t> patternOperand;

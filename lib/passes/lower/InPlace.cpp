@@ -398,6 +398,8 @@ private:
       return replace(op.getOpOperand(1), op.getResult(0));
     if (isa<LikeOp, tensor::CastOp>(op))
       return alias(op.getResult(0), op.getOperand(0));
+    if (isa<ReshapeOp>(op))
+      return alias(op.getResult(0), op.getOperand(0));
     if (auto bounded = dyn_cast<BoundedIndicesOp>(op)) {
       expect(Conflict::Read, bounded.getSourceMutable());
       return bounded.isCheck() ? alias(bounded, bounded.getSource()) : start(bounded, bounded);

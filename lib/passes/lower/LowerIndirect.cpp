@@ -1,5 +1,5 @@
 // Tensors of integers that give coordinates of others: checked, or made to be some; their values are then the
-// coordinates of a selection.
+// coordinates of a selection. Tensors in the buffers of others.
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/assemble/algorithms/Emit.h"
 #include "passes/lower/Lowering.h"
@@ -150,6 +150,10 @@ void Lowering::lower(BoundedIndicesOp op) {
   Value made = integers.bounded(cast<IntegerType>(op.getResult().getType().getElementType()));
   temporaries.push_back(made);
   addStorage(op.getResult(), made, source.dims);
+}
+
+void Lowering::lower(ReshapeOp op) {
+  addStorage(op.getResult(), tensors.lookup(op.getSource())->fields, plain(op.getSizes()));
 }
 
 void Lowering::lower(OneHotOp op) {

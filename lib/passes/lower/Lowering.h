@@ -44,7 +44,8 @@ private:
   void lower(mlir::tensor::DimOp op);
   void lower(mlir::tensor::CastOp op);
 
-  // LowerIndirect.cpp: tensors of integers that give coordinates.
+  // LowerIndirect.cpp: tensors of integers that give coordinates; tensors of other dimensions.
+  void lower(dialect::ReshapeOp op);
   void lower(dialect::BoundedIndicesOp op);
   void lower(dialect::OneHotOp op);
 

@@ -93,6 +93,12 @@ SmallVector<unsigned> LoopEmitter::visited(const LoopState &s, unsigned depth, A
   return result;
 }
 
+bool LoopEmitter::isGiven(unsigned depth, const VisitedSet &set) const {
+  const unsigned index = plan.order[depth].index;
+  return givers[index] && !statement.tiles.areOf(index) && !set.flags &&
+         set.participants == ArrayRef<unsigned>{*givers[index]} && set.minterms == ArrayRef<unsigned>{1};
+}
+
 /// A reduction over a level that stores a coordinate again for each entry below it takes the entries one by
 /// one: segments of a few would be found only to be left again. Only where entries alone contribute, and
 /// nothing else is iterated down to them.

@@ -105,12 +105,6 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
   return remainder(s, depth, who, [&] { return loop(s, depth, set, /*counted=*/true); });
 }
 
-bool LoopEmitter::isGiven(unsigned depth, const VisitedSet &set) const {
-  const unsigned index = plan.order[depth].index;
-  return givers[index] && !statement.tiles.areOf(index) && !set.flags &&
-         set.participants == ArrayRef<unsigned>{*givers[index]} && set.minterms == ArrayRef<unsigned>{1};
-}
-
 /// What the one coordinate contributes, where there is one: no loop.
 LoopEmitter::Carried LoopEmitter::atGiven(LoopState s, unsigned depth, unsigned o) {
   SmallVector<Value> &iterators = s.operands[o].iterators;
@@ -529,7 +523,7 @@ Value LoopEmitter::subscriptValue(const LoopState &s, const Subscript &subscript
   Value sum = a.constant(subscript.constant);
   for (auto [index, coefficient] : subscript.terms)
     sum = a.add(a.mul(indexValue(s, index), coefficient), sum);
-  return sum;
+  return a.mod(a.div(sum, subscript.divisor), subscript.modulus);
 }
 
 /// The index's value so far: the sum of its bound digits.

@@ -263,9 +263,10 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
         return refuseOrder(*statement, unwalkable ? *unwalkable : *conversion);
       if (!conversion)
         conversion = &*unwalkable;
-      if (step == most || conversion->target == encodingOf(generic, conversion->operand))
+      const bool possible = step < most && conversion->target != encodingOf(generic, conversion->operand);
+      if (!(possible && succeeded(convert(generic, *conversion))) &&
+          !searchReshape(generic, conversion->operand))
         return refuse(*statement, *conversion);
-      convert(generic, *conversion);
     }
   }
 
@@ -299,8 +300,9 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
           << conversion.reason;
     if (statement.pattern && statement.leaderOf(*statement.pattern) == conversion.operand)
       return error << ", and the result is stored where it is";
-    if (statement.operands[conversion.operand].tensor.getDefiningOp<dialect::OneHotOp>())
-      return error << ", as it gives a coordinate for each of its own";
+    Operation *made = statement.operands[conversion.operand].tensor.getDefiningOp();
+    if (isa_and_nonnull<dialect::OneHotOp, dialect::ReshapeOp>(made))
+      return error << ", whose coordinates are made from those of another tensor";
     return error << "; convert(" << operand << ", " << format::displayName(target)
                  << ") before it is an order that does";
   }
@@ -334,9 +336,33 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
                  << "; store one of them in the order of the others' dimensions, without blocks";
   }
 
-  void convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
+  /// Reads an operand that is a reshape at digits, by searches: loops need not follow it then. It is this
+  /// one, or, where that is none, another; false without one.
+  static bool searchReshape(linalg::GenericOp generic, unsigned operand) {
+    auto reshapeOf = [&](unsigned o) { return generic->getOperand(o).getDefiningOp<dialect::ReshapeOp>(); };
+    for (unsigned o = 0; !reshapeOf(operand) && o < generic.getNumDpsInputs(); ++o)
+      operand = reshapeOf(o) ? o : operand;
+    dialect::ReshapeOp reshape = reshapeOf(operand);
+    if (!reshape)
+      return false;
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    maps[operand] = reshape.getMap().compose(maps[operand]);
+    generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
+    generic->setOperand(operand, reshape.getSource());
+    dialect::explainChoice(generic, nameOfOperand(generic, operand) +
+                                        " is searched at digits: no order of loops follows all operands");
+    return true;
+  }
+
+  /// Fails where the operand can have no such encoding.
+  LogicalResult convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
     OpOperand &use = generic->getOpOperand(conversion.operand);
     auto type = cast<RankedTensorType>(use.get().getType());
+    auto reshape = use.get().getDefiningOp<dialect::ReshapeOp>();
+    const std::optional<format::Encoding> target =
+        reshape ? format::unreshaped(conversion.target, reshape.getDigits()) : conversion.target;
+    if (!target)
+      return failure();
     generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
                          << format::displayName(encodingOf(generic, conversion.operand)) << " to "
                          << format::displayName(conversion.target)
@@ -346,13 +372,20 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
                                         (conversion.figures.empty() ? "" : " (" + conversion.figures + ")"));
     OpBuilder b(generic);
     // A conversion that turns out to be the wrong one is replaced, not followed by another.
-    Value source = use.get();
+    Value source = reshape ? reshape.getSource() : use.get();
     if (auto before = source.getDefiningOp<dialect::ConvertOp>())
       source = before.getSource();
-    else
+    else if (!reshape)
       subscriptSlice(generic, use);
-    use.set(dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(type, conversion.target),
-                                       source));
+    auto own = cast<RankedTensorType>(source.getType());
+    Value converted =
+        dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(own, *target), source);
+    if (reshape)
+      converted =
+          dialect::ReshapeOp::create(b, reshape.getLoc(), dialect::withEncoding(type, conversion.target),
+                                     converted, reshape.getMap(), reshape.getSizes());
+    use.set(converted);
+    return success();
   }
 
   /// What is converted is a slice itself, of which the whole had subscripts before: loops over its levels

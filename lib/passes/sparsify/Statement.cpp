@@ -15,6 +15,8 @@ namespace {
 
 /// The function argument that an operand is, or is converted from.
 BlockArgument argumentOf(Value operand) {
+  if (auto reshape = operand.getDefiningOp<dialect::ReshapeOp>())
+    operand = reshape.getSource();
   if (auto selection = operand.getDefiningOp<dialect::OneHotOp>())
     operand = selection.getSource();
   if (auto bounded = operand.getDefiningOp<dialect::BoundedIndicesOp>())
@@ -38,7 +40,23 @@ int64_t entriesOf(Value operand) {
   return entries ? entries.getInt() : -1;
 }
 
-/// Adds `scale * expr` to the subscript; false for mod, div and symbols.
+/// Takes `mod` and `floordiv` off the outside of a subscript.
+AffineExpr takeDigit(AffineExpr expr, Subscript &out) {
+  auto take = [&](AffineExprKind kind, int64_t &into) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto by = binary && expr.getKind() == kind ? dyn_cast<AffineConstantExpr>(binary.getRHS())
+                                               : AffineConstantExpr();
+    if (!by || by.getValue() < 1)
+      return;
+    into = by.getValue();
+    expr = binary.getLHS();
+  };
+  take(AffineExprKind::Mod, out.modulus);
+  take(AffineExprKind::FloorDiv, out.divisor);
+  return expr;
+}
+
+/// Adds `scale * expr` to the subscript; false for mod, div and symbols inside of it.
 bool addTerms(AffineExpr expr, int64_t scale, Subscript &out) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     out.constant += scale * constant.getValue();
@@ -96,7 +114,7 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   out.byStorage = (!digits || !ordered) && !generic.isDpsInit(&use) && !out.extent;
   for (AffineExpr expr : generic.getMatchingIndexingMap(&use).getResults()) {
     Subscript s;
-    if (!addTerms(expr, 1, s))
+    if (!addTerms(takeDigit(expr, s), 1, s))
       return generic.emitError("operand ") << use.getOperandNumber() << " has a subscript that is not affine";
     out.subscripts.push_back(s);
   }
@@ -361,8 +379,10 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     planned.follows = operand.leader ? int(*operand.leader) : -1;
   if (pattern)
     result[leaderOf(*pattern)].keep = true;
-  for (auto [operand, planned] : llvm::zip(operands, result))
+  for (auto [operand, planned] : llvm::zip(operands, result)) {
     planned.fixed = bool(operand.tensor.getDefiningOp<dialect::OneHotOp>());
+    planned.split = bool(operand.tensor.getDefiningOp<dialect::ReshapeOp>());
+  }
   return result;
 }
 

@@ -1,5 +1,5 @@
-// Indices that tensors give: plain subscripts of a program become `P(i)`, gathers on the right and scatters
-// on the left.
+// Subscripts that are no sums of indices. Plain ones of a program become `P(i)`, gathers on the right and
+// scatters on the left; factors are read at digits of an index.
 #include "Case.h"
 #include "Formats.h"
 #include <algorithm>
@@ -54,6 +54,21 @@ std::map<std::string, int64_t> sizesOf(const Case &c, const StatementText &state
   return sizes;
 }
 
+/// Gives a share of the elements coordinates.
+void fill(Random &random, Given &g, double density) {
+  int64_t count = 1;
+  for (int64_t d : g.dims)
+    count *= d;
+  for (int64_t at = 0; at < count; ++at) {
+    if (!random.chance(density))
+      continue;
+    std::vector<int64_t> &coords = g.entries.emplace_back(g.dims.size());
+    int64_t rest = at;
+    for (size_t d = g.dims.size(); d-- > 0; rest /= g.dims[d])
+      coords[d] = rest % g.dims[d];
+  }
+}
+
 /// Integers below a size, or, where that is asked for, now and then outside.
 Given integers(Random &random, const std::vector<int64_t> &dims, int64_t size, bool outside) {
   Given g;
@@ -61,22 +76,29 @@ Given integers(Random &random, const std::vector<int64_t> &dims, int64_t size, b
       random.pick({ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I32, ElementType::I64});
   g.dims = dims;
   g.format = random.chance(0.7) ? "dense" : randomFormat(random, unsigned(dims.size()));
-  int64_t count = 1;
-  for (int64_t d : dims)
-    count *= d;
-  for (int64_t at = 0; at < count; ++at) {
-    if (random.chance(0.1)) // an integer that is not stored is 0
-      continue;
-    std::vector<int64_t> &coords = g.entries.emplace_back(dims.size());
-    int64_t rest = at;
-    for (size_t d = dims.size(); d-- > 0; rest /= dims[d])
-      coords[d] = rest % dims[d];
+  fill(random, g, 0.9); // an integer that is not stored is 0
+  for (size_t e = 0; e < g.entries.size(); ++e) {
     const bool out = outside && random.chance(0.3);
     g.values.push_back({out ? random.pick<int64_t>({-1, -2, size, size + 1, 127, -128})
                             : random.below(std::max<int64_t>(size, 1)),
                         0});
   }
   return g;
+}
+
+void addFactor(Case &c, StatementText &statement, Given g, const std::vector<std::string> &subscripts,
+               const std::vector<int64_t> &dims, const std::string &format, Random &random) {
+  g.dims = dims;
+  g.format = format;
+  fill(random, g, 0.4);
+  for (size_t e = 0; e < g.entries.size(); ++e) {
+    const int64_t value = g.type == ElementType::Bool ? 1 : 1 + random.below(3);
+    const bool whole = g.type == ElementType::Bool || isInteger(g.type);
+    g.values.push_back(whole ? Scalar{value, 0} : Scalar{0, double(value)});
+  }
+  c.inputs["G"] = std::move(g);
+  Tree factor{Tree::Kind::Leaf, fmt::format("G({})", fmt::join(subscripts, ",")), {}};
+  statement.rhs = {Tree::Kind::Infix, "*", {statement.rhs, std::move(factor)}};
 }
 
 } // namespace
@@ -93,7 +115,8 @@ void addIndirections(Case &c) {
     std::string &access = *accesses[size_t(random.below(int64_t(accesses.size())))];
     const std::string name = access.substr(0, access.find('('));
     std::vector<std::string> subscripts = subscriptsOf(access);
-    if (subscripts.empty() || sizes.empty() || c.likes.count(name) > 0)
+    const std::string result = statement.lhs.substr(0, statement.lhs.find('('));
+    if (subscripts.empty() || sizes.empty() || c.likes.count(name) > 0 || c.likes.count(result) > 0)
       continue;
     const auto d = size_t(random.below(int64_t(subscripts.size())));
     const auto given = c.inputs.find(name);
@@ -119,6 +142,46 @@ void addIndirections(Case &c) {
                                 shift ? fmt::format("{:+}", shift) : std::string(), suffix);
     access = fmt::format("{}({})", name, fmt::join(subscripts, ","));
   }
+}
+
+/// A factor at the digits of an index: of any format where the digits are its dimensions, else a dense one
+/// that may be larger, or repeat.
+void addDigits(Case &c) {
+  Random random(c.seed * 16 + 0xd161);
+  if (!random.chance(0.08))
+    return;
+  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
+  const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
+  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  const auto result = c.results.find(name);
+  const bool filled = result != c.results.end() && result->second.format.find("fill") != std::string::npos;
+  if (sizes.empty() || filled || c.likes.count(name) > 0)
+    return;
+  const auto &[index, size] = *std::next(sizes.begin(), random.below(int64_t(sizes.size())));
+  std::vector<int64_t> divisors;
+  for (int64_t d = 1; d <= std::max<int64_t>(size, 1); ++d)
+    if (size % d == 0)
+      divisors.push_back(d);
+  Given g;
+  for (const auto &[name, given] : c.inputs)
+    g.type = given.type;
+  int64_t step = random.pick(divisors);
+  if (random.chance(0.3)) {
+    step = 1 + random.below(5);
+    const int64_t most = 1 + random.below(3);
+    const std::string high = fmt::format("{} / {} % {}", index, step, most),
+                      low = fmt::format("{} % {}", index, step);
+    addFactor(c, statement, g, {high, low}, {most + random.below(2), step + random.below(3)}, "dense",
+              random);
+    return;
+  }
+  std::vector<std::string> subscripts{fmt::format("{}/{}", index, step), fmt::format("{}%{}", index, step)};
+  std::vector<int64_t> dims{size / step, step};
+  if (random.chance(0.4)) {
+    std::swap(subscripts[0], subscripts[1]);
+    std::swap(dims[0], dims[1]);
+  }
+  addFactor(c, statement, g, subscripts, dims, randomFormat(random, 2), random);
 }
 
 } // namespace tulle::differential
