@@ -27,8 +27,8 @@ public:
         known[name] = *binding.dims;
     inferSizes(resolved, known);
     checkSizes();
-    checkDigits();
     checkLikes();
+    checkDigits();
     declareTensors();
     takeStructures();
     std::vector<unsigned> firsts; // of the statements in the text, and behind them
@@ -210,9 +210,9 @@ private:
   void checkDigits() const {
     for (const Use &use : resolved.uses) {
       const unsigned tensor = use.access.tensor;
-      const format::Encoding encoding = encodingOf(tensor);
-      if (!hasDigits(use.access) || format::isAllDense(encoding))
+      if (!hasDigits(use.access) || format::isAllDense(encodingOf(tensor)))
         continue;
+      const format::Encoding encoding = encodingOf(tensor);
       for (size_t d = 0; d < use.access.subscripts.size(); ++d)
         checkDigit(use.access, d);
       const Reshape reshape = reshapeOf(use.access);

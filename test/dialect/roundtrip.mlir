@@ -194,7 +194,7 @@ func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %n: index) -> tensor<?
   return %s : tensor<?x?xi32, #selection>
 }
 
-#rows = #tulle.encoding<{ map = (i) -> (i floordiv 64 : dense, i mod 64 : compressed) }>
+#rows = #tulle.encoding<{ map = (i) -> (i floordiv 64 : dense, i mod 64 : compressed), posWidth = 32, crdWidth = 32 }>
 // CHECK-LABEL: @reshape
 func.func @reshape(%A: tensor<?x?xf64, #CSR>, %n: index) -> tensor<?xf64, #rows> {
   // CHECK: tulle.reshape %{{.*}} by #{{[a-z0-9]+}} to(%{{.*}}) : tensor<?x?xf64, #{{.*}}> -> tensor<?xf64, #{{.*}}>

@@ -530,6 +530,10 @@ Case generate(uint64_t seed, unsigned operands) {
   Case made = Generator(seed, operands).run();
   addDigits(made);
   addIndirections(made);
+  // A dense factor may leave no pattern.
+  for (auto &[name, result] : made.results)
+    if (!result.dims.empty() && formatOfPattern(made, name) == "dense")
+      result.format = "dense";
   addLoops(made);
   return made;
 }

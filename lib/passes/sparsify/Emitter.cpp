@@ -571,6 +571,14 @@ Value LoopEmitter::dimSize(unsigned index) {
       }
     }
   Value tensor = found->tensor;
+  // What is known of sizes is known of arguments.
+  if (auto selection = tensor.getDefiningOp<dialect::OneHotOp>()) {
+    if (dim + 1 == unsigned(selection.getResult().getType().getRank()))
+      return selection.getSize();
+    tensor = selection.getSource();
+  }
+  if (auto bounded = tensor.getDefiningOp<dialect::BoundedIndicesOp>())
+    tensor = bounded.getSource();
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
