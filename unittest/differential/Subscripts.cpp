@@ -153,8 +153,10 @@ void addDigits(Case &c) {
   StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
   const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
   const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  // 0 is not what a result with another fill leaves out.
   const auto result = c.results.find(name);
-  const bool filled = result != c.results.end() && result->second.format.find("fill") != std::string::npos;
+  const std::string &format = result != c.results.end() ? result->second.format : c.inputs.at(name).format;
+  const bool filled = format.find("fill") != std::string::npos;
   if (sizes.empty() || filled || c.likes.count(name) > 0)
     return;
   const auto &[index, size] = *std::next(sizes.begin(), random.below(int64_t(sizes.size())));
