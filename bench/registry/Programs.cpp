@@ -35,8 +35,9 @@ static const char *const
                        "d(j) min= f(j) where f(j); nearer = 1.0 where f(j) } until nearer == 0; "
                        "y(j) = select(d(j) < inf, d(j), -1)",
     *const kComponents =
-        "c(i) = v(i); repeat 1000000 { t(i) min= c(j) where A(i,j); t(i) min= c(j) where A(j,i); "
-        "smaller = f64(t(i) < c(i)); c(i) min= t(i) } until smaller == 0",
+        "p(i) = i32(v(i)); repeat 1000000 { g(i) = p(p(i)); m(i) min= g(j) where A(i,j); "
+        "m(i) min= g(j) where A(j,i); q(i) = p(i); h(i) = min(q(i), m(i), g(i)); p(i) = h(i); "
+        "p(q(i)) min= m(i); changed = i64(p(i) != q(i)) } until changed == 0; c(i) = f64(p(i))",
     *const kRgms = "T(r,i,l) = A(r,i,j) * X(j,l); Y(i,k) = T(r,i,l) * W(r,l,k)";
 
 /// Each in double and in single precision.
@@ -141,7 +142,7 @@ std::vector<Kernel> solvers() {
   add("PageRank to 1e-10", kPageRank, Op::PageRank, graphs, "x");
   add("BFS", kBreadthFirst, Op::BreadthFirstSearch, graphs, "d", {{"f", vector}});
   add("SSSP", kShortest, Op::ShortestPaths, graphs, "y", {{"f", vector}, {"g", vector}});
-  add("components", kComponents, Op::Components, {"rmat:17:16"}, "c");
+  add("components", kComponents, Op::Components, graphs, "c");
   return list;
 }
 

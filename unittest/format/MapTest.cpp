@@ -267,9 +267,9 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
         "(i floordiv 2 : dense, i mod 4 : dense, j : dense)"})
     EXPECT_NE(why(std::string("(i, j) -> ") + map).find("repeats what other levels say"), std::string::npos)
         << map;
-  EXPECT_EQ(
-      why("(i, j) -> (#i : dense, i : dense, j : dense)"),
-      "level 0 repeats what other levels say, so that the dense level 2 would store positions without an entry");
+  EXPECT_EQ(why("(i, j) -> (#i : dense, i : dense, j : dense)"),
+            "level 0 repeats what other levels say, so that the dense level 2 would store positions without "
+            "an entry");
   for (const char *map :
        {"(#i : dense, i : dense, j : compressed)", "(i ^ j : compressed, i : dense, j : bitmap)",
         "(i : dense, i mod 2 : dense, j : compressed)", "(i : dense, j : dense, #(i, j) : dense)",
@@ -348,6 +348,39 @@ TEST(Executable, explicitValuesAreElements) {
   EXPECT_EQ(why(", explicitVal = 0, fill = 1", F64), "");
   EXPECT_EQ(why(", explicitVal = 1.0, implicitVal = 1", I16), "explicitVal = 1.0 is also the fill");
   EXPECT_EQ(why(", explicitVal = nan", F64), "explicitVal = nan equals no value");
+}
+
+std::string reshapedText(const char *format, unsigned order, const D &outer, unsigned made = 1) {
+  const std::optional<Encoding> result = reshaped(parseFormat(format, order), outer, made);
+  return result ? printBody(*result) : "";
+}
+
+TEST(Digits, reshapes) {
+  // A matrix of rows of 12, seen as a vector; and back.
+  const D rows = {{0, 12, 0}, {0, 1, 12}};
+  EXPECT_EQ(reshapedText("CSR", 2, rows), "map = (i) -> (i floordiv 12 : dense, i mod 12 : compressed)");
+  EXPECT_EQ(reshapedText("CSC", 2, rows), "map = (i) -> (i mod 12 : dense, i floordiv 12 : compressed)");
+  EXPECT_EQ(*digits(*reshaped(parseFormat("BCSR(2,3)", 2), rows, 1)),
+            (D{{0, 24, 0}, {0, 3, 4}, {0, 12, 2}, {0, 1, 3}}));
+  for (const char *format : {"CSR", "CSC", "DCSR", "BCSR(2,3)", "COO"}) {
+    const Encoding own = parseFormat(format, 2);
+    const std::optional<Encoding> back = unreshaped(*reshaped(own, rows, 1), rows);
+    ASSERT_TRUE(back) << format;
+    EXPECT_EQ(digits(*back), digits(own)) << format;
+  }
+  // Blocks of five columns are no digits of rows of 12, diagonals none of anything; hash tables have no
+  // order.
+  EXPECT_EQ(reshapedText("BCSR(2,5)", 2, rows), "");
+  EXPECT_EQ(reshapedText("DIA", 2, rows), "");
+  EXPECT_EQ(reshapedText("DOK", 2, rows), "");
+  // Digits that are not all of an index.
+  EXPECT_EQ(reshapedText("CSR", 2, {{0, 12, 0}, {0, 1, 6}}), "");
+  EXPECT_EQ(reshapedText("CSR", 2, {{0, 12, 0}, {0, 12, 0}}), "");
+  // Other dimensions stay.
+  EXPECT_EQ(reshapedText("CSF", 3, {{0, 4, 0}, {0, 1, 4}, {1, 1, 0}}, 2),
+            "map = (i, j) -> (i floordiv 4 : compressed, i mod 4 : compressed, j : compressed)");
+  // A vector that is stored as a whole is no matrix of digits.
+  EXPECT_FALSE(unreshaped(parseFormat("(i) -> (i : compressed)", 1), rows));
 }
 
 } // namespace
