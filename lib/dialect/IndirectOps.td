@@ -1,4 +1,4 @@
-// Stages 1 and 2: integers of a tensor as coordinates of another (seed "structured codegen beyond rectangular arrays": gather, scatter).
+// Stages 1 and 2: integers of a tensor as coordinates of another, and reshapes (RFC on structured codegen beyond rectangular arrays).
 
 def Tulle_Outside : Tulle_Enum<"Outside", "what becomes of an integer that is no coordinate", ["Error", "Nothing", "Nearest"]>;
 def Tulle_OutsideAttr : EnumAttr<Tulle_Dialect, Tulle_Outside, "outside">;

@@ -422,7 +422,7 @@ def indirect(make):
     yield make.case("tensor as vector", "v(l) = T(l / 20, l / 5 % 4, l % 5)", {"T": (T, CSF_ORDERS[0])}, T.ravel())
     yield make.case("repeated and tiled", "y(l) = x(l / 2) + w(l % 6)", {"x": (x, ""), "w": (data.sparse(6, 1, 82), "")},
                     numpy.repeat(x, 2) + numpy.tile(data.sparse(6, 1, 82), 3))
-    # The source's gathers (seed 003): a cube at coordinates, and whole slices of it.
+    # The gathers of the RFC on structured codegen beyond rectangular arrays: a cube at coordinates, and whole slices of it.
     cube, at = numpy.arange(64.0).reshape(4, 4, 4), numpy.array([[0, 1, 2], [3, 3, 3]])
     yield make.case("gather of points", "y(n) = T(c(n,0), c(n,1), c(n,2))", {"T": (cube, ""), "c": (at, "")}, [6.0, 63.0])
     box, idx = data.sparse((2, 3, 4), 1, 78), rng.integers(0, 3, (5, 6))
