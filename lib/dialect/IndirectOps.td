@@ -81,3 +81,24 @@ def Tulle_OneHotOp : Tulle_Op<"one_hot", [Pure]> {
   let assemblyFormat = "(`total` $total^)? $source `of` $size attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
+
+def Tulle_ConcatOp : Tulle_Op<"concat", [Pure]> {
+  let summary = "A new sparse tensor of several, one behind the other";
+  let description = [{
+    ```mlir
+    %C = tulle.concat %A, %B along [1] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #COO>) -> tensor<?x?xf64, #CSR>
+    ```
+    Each operand is at coordinates that begin, in the dimensions of `along`, where those of the one before it end; in the others all
+    begin at 0, and have one size. Along several dimensions the operands are blocks of a diagonal. What an operand stores is stored: all of a
+    dense one.
+
+    Constraints:
+    1. Operands and result have the same order and element type, and one fill.
+    2. The dimensions of `along` are distinct, and of the result; there is one at least.
+    3. The result's format is sparse. Parts of a dense tensor are written by loops of their own.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$parts, DenseI64ArrayAttr:$along);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$parts `along` $along attr-dict `:` functional-type($parts, $result)";
+  let hasVerifier = 1;
+}

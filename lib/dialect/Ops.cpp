@@ -155,6 +155,28 @@ LogicalResult OneHotOp::verify() {
   return success();
 }
 
+LogicalResult ConcatOp::verify() {
+  RankedTensorType result = getResult().getType();
+  if (getParts().empty())
+    return emitOpError("expected an operand");
+  for (Value part : getParts()) {
+    auto type = cast<RankedTensorType>(part.getType());
+    if (type.getRank() != result.getRank() || type.getElementType() != result.getElementType() ||
+        fillAttr(type) != fillAttr(result))
+      return emitOpError("expected parts with the order, the element type and the fill of ")
+             << result << ", got " << type << " (constraint 1)";
+  }
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t d : getAlong())
+    if (d < 0 || d >= result.getRank() || !seen.insert(d).second)
+      return emitOpError("expected distinct dimensions of the result, got ") << d << " (constraint 2)";
+  if (seen.empty())
+    return emitOpError("expected a dimension (constraint 2)");
+  if (format::isAllDense(getEncoding(result).getValue()))
+    return emitOpError("expected a sparse result, got ") << result << " (constraint 3)";
+  return success();
+}
+
 LogicalResult QueryOp::verify() {
   RankedTensorType tensor = getTensor().getType(), result = getResult().getType();
   AffineMap select = getSelect();

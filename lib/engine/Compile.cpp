@@ -69,7 +69,7 @@ static std::string compilerVersion() {
 /// Extents of subscripts such as `A(i+r)` become constants of the code; so do the sizes of a new tensor that
 /// no operand has.
 static bool dependsOnSizes(const notation::Program &program, const notation::Statement &statement) {
-  bool depends = false;
+  bool depends = statement.part;
   std::set<unsigned> known; // indices with the size of an operand's dimension
   for (const notation::Access *access : notation::accesses(statement))
     for (const notation::Affine &subscript : access->subscripts)
@@ -77,7 +77,7 @@ static bool dependsOnSizes(const notation::Program &program, const notation::Sta
         known.insert(subscript.terms[0].first);
       else
         depends = true;
-  if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding))
+  if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding) && statement.concat.isNone())
     for (const notation::Affine &subscript : statement.lhs.subscripts)
       depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);
   return depends;

@@ -41,6 +41,14 @@ int64_t linear(const std::vector<int64_t> &dims, const CoordinateOf &coordinateO
 using format::LevelKind;
 using Coordinates = std::vector<int64_t>;
 
+/// The inverse of `linear`.
+Coordinates coordinatesOf(const std::vector<int64_t> &dims, size_t at) {
+  Coordinates found(dims.size());
+  for (size_t d = dims.size(); d-- > 0; at /= size_t(dims[d]))
+    found[d] = int64_t(at) % dims[d];
+  return found;
+}
+
 /// Storage that follows from where entries are, level by level.
 bool isPlain(const format::Encoding &encoding) {
   return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
@@ -88,10 +96,8 @@ public:
 private:
   /// The coordinates of an element in levels 0 .. end-1.
   Coordinates levelCoordinates(size_t at, unsigned end) const {
-    Coordinates dims(tensor.dims.size()), levels;
-    int64_t linear = int64_t(at);
-    for (size_t d = dims.size(); d-- > 0; linear /= tensor.dims[d])
-      dims[d] = linear % tensor.dims[d];
+    const Coordinates dims = coordinatesOf(tensor.dims, at);
+    Coordinates levels;
     for (unsigned l = 0; l < end; ++l) {
       int64_t c = dims[digits[l].dim] / digits[l].stride;
       levels.push_back(digits[l].modulus ? c % digits[l].modulus : c);
@@ -148,7 +154,10 @@ public:
     start();
     for (const Indirection &given : statement.indirections)
       checkValues(given);
-    loop(0);
+    if (statement.concat.isNone())
+      loop(0);
+    else
+      concatenate();
     finish();
   }
 
@@ -184,7 +193,8 @@ private:
     for (const Access *access : accesses(statement))
       if (access->tensor == statement.lhs.tensor)
         old = r;
-    if (!statement.accumulate) {
+    const bool goesOn = statement.accumulate || (statement.part && r.dims == decl.dims);
+    if (!goesOn) {
       r = {decl.type, decl.dims, {}, std::vector<bool>(count, false)};
       Scalar unset = isSparse() ? format::fillValue(decl.encoding, decl.type) : Scalar{};
       r.values.assign(count, statement.assign ? unset : notation::identity(statement.reduce, decl.type));
@@ -206,6 +216,24 @@ private:
       return isFloat(type) && std::isinf(value.f.real());
     default:
       return false;
+    }
+  }
+
+  void concatenate() {
+    for (size_t p = 0; p < statement.concat.parts.size(); ++p) {
+      const Access &part = statement.concat.parts[p];
+      const DenseTensor &from = tensors[part.tensor];
+      std::vector<int64_t> begin;
+      for (unsigned d = 0; d < part.subscripts.size(); ++d)
+        begin.push_back(offsetsOf(program, statement.concat, d)[p]);
+      for (size_t at = 0; at < from.values.size(); ++at) {
+        if (!from.stored[at])
+          continue;
+        const Coordinates own = coordinatesOf(from.dims, at);
+        const int64_t to = linear(result().dims, [&](size_t d) { return begin[d] + own[d]; });
+        result().values[to] = notation::convert(from.values[at], from.type, statement.rhs->type);
+        contributed[to] = true;
+      }
     }
   }
 

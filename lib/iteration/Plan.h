@@ -14,9 +14,9 @@ struct Subscript {
   std::vector<std::pair<unsigned, int64_t>> terms;
   int64_t constant = 0;
   int64_t divisor = 1, modulus = 0; ///< (sum / divisor) % modulus, without the `%` where modulus is 0
-  bool isVariable() const {
-    return terms.size() == 1 && terms[0].second == 1 && constant == 0 && divisor == 1 && modulus == 0;
-  }
+  bool isVariable() const { return isShifted() && constant == 0; }
+  /// A variable and a constant.
+  bool isShifted() const { return terms.size() == 1 && terms[0].second == 1 && divisor == 1 && modulus == 0; }
 };
 
 /// One operand of a statement (the result is the last one).

@@ -34,7 +34,8 @@ public:
     std::vector<unsigned> firsts; // of the statements in the text, and behind them
     for (unsigned s = 0; s < resolved.statements.size(); ++s) {
       firsts.push_back(unsigned(program.statements.size()));
-      std::ranges::copy(terms(statement(s)), std::back_inserter(program.statements));
+      std::ranges::copy(resolved.statements[s].concat.isNone() ? terms(statement(s)) : concatenation(s),
+                        std::back_inserter(program.statements));
     }
     firsts.push_back(unsigned(program.statements.size()));
     for (const Loop &loop : resolved.loops)
@@ -167,6 +168,78 @@ private:
       return "'{}' is read by the statement that writes it, and has no value before; give its first value, "
              "write it in an earlier statement, or use a reduction such as +=";
     return "'{}' is read before the statement that writes it; swap the statements, or give its first value";
+  }
+
+  /// A sparse result is made as one, of a dense one each part is written where it belongs.
+  std::vector<Statement> concatenation(unsigned number) {
+    Statement s = statement(number);
+    s.reductionIndices.clear();
+    s.assign = true;
+    s.concat = resolved.statements[number].concat;
+    checkParts(s);
+    return isDense(program.tensors[s.lhs.tensor]) ? writeParts(s) : std::vector{s};
+  }
+
+  void checkParts(const Statement &s) const {
+    const TensorDecl &result = program.tensors[s.lhs.tensor];
+    const ElementType type = *types[s.lhs.tensor];
+    if (result.like)
+      resolved.fail(s.range, fmt::format("'{}' stores what its parts do, and cannot be like '{}'",
+                                         result.name, program.tensors[*result.like].name));
+    for (const Access &part : s.concat.parts) {
+      const TensorDecl &tensor = program.tensors[part.tensor];
+      if (part.tensor == s.lhs.tensor)
+        resolved.fail(
+            part.range,
+            fmt::format("'{}' is what the statement makes; give the result another name", tensor.name));
+      if (!format::hasZeroFill(tensor.encoding) || !format::hasZeroFill(result.encoding))
+        resolved.fail(part.range,
+                      "tensors with a fill other than 0 are not concatenated: what no part stores "
+                      "is 0");
+      if (format::hasSlices(tensor.encoding))
+        resolved.fail(part.range, fmt::format("'{}' is a slice; convert it to a format without slices, in a "
+                                              "statement before this one",
+                                              tensor.name));
+      if (!isDense(result) && *types[part.tensor] != type)
+        resolved.fail(part.range, fmt::format("'{}' holds {}, and the sparse result {}; convert it in a "
+                                              "statement before this one, as in T(i,j) = {}({}(i,j))",
+                                              tensor.name, name(*types[part.tensor]), name(type), name(type),
+                                              tensor.name));
+    }
+  }
+
+  /// 0 first, where some coordinate may be in none of them.
+  std::vector<Statement> writeParts(const Statement &whole) const {
+    std::vector<Statement> made;
+    auto isSparse = [&](const Access &part) { return !isDense(program.tensors[part.tensor]); };
+    if (whole.concat.dims.size() > 1 || std::ranges::any_of(whole.concat.parts, isSparse)) {
+      Statement zero = whole;
+      zero.concat = {};
+      zero.rhs = zeroOf(whole.rhs);
+      made.push_back(zero);
+    }
+    std::vector<int64_t> begin(whole.lhs.subscripts.size(), 0);
+    for (const Access &part : whole.concat.parts) {
+      Statement &write = made.emplace_back(whole);
+      write.concat = {};
+      write.part = true;
+      write.rhs = convertTo(resolved, decideTypes(resolved, types, access(part)), whole.rhs->type);
+      for (unsigned d : whole.concat.dims) {
+        const unsigned index = part.subscripts[d].terms[0].first;
+        write.lhs.subscripts[d].terms[0].first = index;
+        write.lhs.subscripts[d].constant = begin[d];
+        begin[d] += resolved.indices[index].size;
+      }
+    }
+    return made;
+  }
+
+  static Expr access(const Access &access) {
+    return std::make_shared<const ExprNode>(
+        ExprNode{.op = Op::Access, .access = access, .range = access.range});
+  }
+  static Expr zeroOf(const Expr &expr) {
+    return std::make_shared<const ExprNode>(ExprNode{.type = expr->type, .range = expr->range});
   }
 
   /// Statements that sum over one set of indices each.

@@ -26,7 +26,8 @@ public:
   void run() {
     do
       propagatePlain();
-    while (inferOneIndex() || inferOneDim());
+    while (addParts() || inferOneIndex() || inferOneDim());
+    checkParts();
     for (const Use &use : r.uses)
       for (unsigned d = 0; d < use.access.subscripts.size(); ++d)
         checkRange(use, d);
@@ -100,6 +101,61 @@ private:
            fmt::format("index '{}' has size {} in {}, but size {} in {}", r.indices[index].name,
                        r.indices[index].size, describe(first), dim, describe(here)),
            notes);
+  }
+
+  /// A dimension of a concatenation is as large as its parts together: one of them follows from the others.
+  bool addParts() {
+    for (const ParsedStatement &s : r.statements)
+      for (unsigned d : s.concat.dims) {
+        int64_t &whole = r.indices[s.lhs.subscripts[d].terms[0].first].size;
+        const auto [sum, unknown] = sumOfParts(s, d);
+        if (!unknown && whole < 0) {
+          whole = sizeOfParts(s, sum);
+          indexFrom[s.lhs.subscripts[d].terms[0].first] = {s.concat.parts[0].tensor, d,
+                                                           s.concat.parts[0].range};
+        } else if (unknown && unknown->second == 1 && whole >= sum) {
+          r.indices[unknown->first].size = int64_t(whole - sum);
+          indexFrom[unknown->first] = {s.lhs.tensor, d, s.lhs.subscripts[d].range};
+        } else {
+          continue;
+        }
+        return true;
+      }
+    return false;
+  }
+
+  /// The sizes that are known, and, of those that are not, an index and how many there are.
+  std::pair<Wide, std::optional<std::pair<unsigned, unsigned>>> sumOfParts(const ParsedStatement &s,
+                                                                           unsigned d) const {
+    Wide sum = 0;
+    std::optional<std::pair<unsigned, unsigned>> unknown;
+    for (const Access &part : s.concat.parts) {
+      const unsigned index = part.subscripts[d].terms[0].first;
+      if (r.indices[index].size < 0)
+        unknown = {index, unknown ? unknown->second + 1 : 1};
+      else
+        sum += r.indices[index].size;
+    }
+    return {sum, unknown};
+  }
+
+  int64_t sizeOfParts(const ParsedStatement &s, Wide sum) const {
+    if (sum > clamp(sum))
+      r.fail(s.range, "the parts together have more than 2^62 coordinates");
+    return int64_t(sum);
+  }
+
+  void checkParts() const {
+    for (const ParsedStatement &s : r.statements)
+      for (unsigned d : s.concat.dims) {
+        const unsigned index = s.lhs.subscripts[d].terms[0].first;
+        const auto [sum, unknown] = sumOfParts(s, d);
+        const int64_t size = r.indices[index].size;
+        if (size >= 0 && (unknown ? size < sum : size != sizeOfParts(s, sum)))
+          r.fail(s.lhs.subscripts[d].range,
+                 fmt::format("index '{}' has size {}, but the parts together have {}", r.indices[index].name,
+                             size, clamp(sum)));
+      }
   }
 
   /// The smallest and largest value that the known terms of a subscript take, and the terms without a size.

@@ -62,6 +62,8 @@ public:
     for (const Indirection &given : reader.indirections)
       if (given.source.tensor == tensor)
         why = "it gives indices";
+    if (!reader.concat.isNone())
+      why = "a concatenation reads it";
     if (producer.where && why.empty())
       mask(reader, why);
     if (why.empty())
@@ -169,6 +171,8 @@ std::string whyNot(const Program &program, size_t number) {
   const unsigned tensor = s.lhs.tensor;
   if (!s.reductionIndices.empty())
     return "it is a reduction, which would be computed again for each read";
+  if (s.part || !s.concat.isNone())
+    return "it is a concatenation";
   if (!s.assign || s.accumulate)
     return "it is no assignment";
   if (!s.indirections.empty())

@@ -146,12 +146,76 @@ private:
     const bool subtracts = next("-=");
     s.reduce = assignment();
     s.assignRange = since(assign);
+    if (next("concat") && peek(1).is("("))
+      return concatenation(s);
     s.rhs = expression(1);
     if (subtracts)
       s.rhs = negated(s.rhs);
     if (accept("where"))
       s.where = mask(0);
     s.range = since(s.lhs.range.begin);
+  }
+
+  /// `concat(A, B; 1)`, behind `C(i,j) =`.
+  void concatenation(ParsedStatement &s) {
+    const Token word = take();
+    const Token open = take();
+    if (s.reduce)
+      fail(s.assignRange, "what concat makes is a whole tensor: write =");
+    if (!s.indirections.empty())
+      fail(s.lhs.range, "what concat makes is a whole tensor, whose subscripts are plain indices");
+    std::vector<Token> names;
+    do
+      names.push_back(expectKind(Token::Word, "the name of a tensor, as in concat(A, B; 0)"));
+    while (accept(","));
+    if (!accept(";"))
+      failFound(peek(), next("(") || next("[")
+                            ? "',' or ';': what is concatenated are whole tensors, without subscripts"
+                            : "',' and another tensor, or ';' and the dimension along which they follow on "
+                              "each other, as in concat(A, B; 0)");
+    do
+      s.concat.dims.push_back(dimension(s));
+    while (accept(","));
+    expectClose(open, ")");
+    for (const Token &name : names)
+      addPart(s, name, word.range);
+    if (next("where"))
+      fail(peek().range, "a concatenation has no mask; write a statement before it, or behind it");
+    s.range = since(s.lhs.range.begin);
+  }
+
+  unsigned dimension(const ParsedStatement &s) {
+    const Token token = expectKind(Token::Integer, "the number of a dimension, the first of which is 0");
+    const int64_t dim = integer(token);
+    const size_t order = s.lhs.subscripts.size();
+    if (dim >= int64_t(order))
+      fail(token.range,
+           order == 0 ? fmt::format("'{}' has no dimensions", out.tensors[s.lhs.tensor])
+                      : fmt::format("'{}' has the dimensions 0 to {}", out.tensors[s.lhs.tensor], order - 1));
+    if (std::ranges::count(s.concat.dims, unsigned(dim)) > 0)
+      fail(token.range, "this dimension stands here twice");
+    return unsigned(dim);
+  }
+
+  void addPart(ParsedStatement &s, const Token &name, SourceRange word) {
+    Access part = access(name);
+    part.bare = false;
+    for (size_t d = 0; d < s.lhs.subscripts.size(); ++d) {
+      Affine subscript = s.lhs.subscripts[d];
+      subscript.range = name.range;
+      if (std::ranges::count(s.concat.dims, unsigned(d)) > 0 && subscript.isVariable()) {
+        const auto own = unsigned(out.indices.size());
+        out.indices.push_back(
+            {fmt::format("{}_{}", out.indices[subscript.terms[0].first].name, name.text), -1});
+        // No name of an index has a sign in it.
+        s.scope.emplace(fmt::format("{}.{}@concat", s.concat.parts.size(), d), own);
+        subscript.terms[0].first = own;
+      }
+      part.subscripts.push_back(subscript);
+    }
+    const Expr read = makeNode({.op = Op::Access, .access = part, .range = part.range});
+    s.rhs = s.rhs ? make(Op::Add, {s.rhs, read}, {s.rhs->range.begin, part.range.end}, word) : read;
+    s.concat.parts.push_back(std::move(part));
   }
 
   std::optional<Reduce> assignment() {
@@ -450,6 +514,9 @@ private:
       return literal(token, ElementType::Bool, {token.is("true"), 0});
     if (token.is("where"))
       fail(token.range, "expected an expression before 'where'");
+    if (token.is("concat"))
+      fail(token.range, "concat is the whole right side of a statement; give what it makes a name, as in "
+                        "T(i,j) = concat(A, B; 0), and read that");
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
     checkMisspelt(token);

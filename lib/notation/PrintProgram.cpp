@@ -140,7 +140,16 @@ std::string print(const Program &program, const Access &access) { return print(p
 
 std::string print(const Program &program, const Expr &expr) { return print(program, expr, 0); }
 
+static std::string print(const Program &program, const Concatenation &concat) {
+  std::vector<std::string> names;
+  for (const Access &part : concat.parts)
+    names.push_back(program.tensors[part.tensor].name);
+  return fmt::format("concat({}; {})", fmt::join(names, ", "), fmt::join(concat.dims, ", "));
+}
+
 std::string print(const Program &program, const Statement &statement) {
+  if (!statement.concat.isNone())
+    return fmt::format("{} = {}", print(program, statement.lhs), print(program, statement.concat));
   std::string text = fmt::format("{} {} {}", print(program, statement.lhs, " else skip"),
                                  assignment(statement), print(program, statement.rhs, 0));
   return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;

@@ -88,6 +88,15 @@ struct Indirection {
   int64_t shift = 0;  ///< is added to the integer
 };
 
+/// `concat(A, B; 1)`: tensors, each at coordinates of the result that begin where those of the one before it
+/// end, along these dimensions; along several of them, the parts are blocks of a diagonal.
+struct Concatenation {
+  std::vector<Access>
+      parts; ///< along the dimensions with an index of each part's own, else with the left side's
+  std::vector<unsigned> dims; ///< distinct; none: the statement is no concatenation
+  bool isNone() const { return dims.empty(); }
+};
+
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
 
@@ -233,13 +242,21 @@ std::string_view nameOf(LoopSchedule::Directive::Kind kind);
 std::string_view nameOf(LoopSchedule::Derived::Kind kind);
 
 struct Statement {
-  Access lhs; ///< subscripts are plain, distinct variables, which may be those of indirections
+  /// Subscripts are plain, distinct variables, which may be those of indirections; of a part, a constant may
+  /// be added to each.
+  Access lhs;
   Reduce reduce = Reduce::Add;
   /// The result starts from the value the tensor already has (an input, or an earlier statement's result);
   /// else from the monoid's identity (`=`: the fill when something is summed).
   bool accumulate = false;
   /// `=` without any reduction index: one assignment per coordinate.
   bool assign = false;
+  /// Assigns to some of the coordinates, and leaves the others as they are; those that no statement has
+  /// assigned to mean nothing.
+  bool part = false;
+  /// Of a statement that is no sum but has the parts in their places; the right side adds them up, for
+  /// whoever asks what is read.
+  Concatenation concat = {};
   /// Of the type the left side computes in: its element type, f32 for f16 and bf16 (rounded when stored).
   Expr rhs;
   Mask where;                             ///< null: everywhere
@@ -391,6 +408,10 @@ std::vector<std::string> primitivesOfLoops(const Program &program);
 
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);
+
+/// Where the parts of a concatenation begin in a dimension of the result, by their sizes; behind them, where
+/// the last one ends.
+std::vector<int64_t> offsetsOf(const Program &program, const Concatenation &concat, unsigned dim);
 
 /// Canonical text of a program, a statement or an expression, for remarks and tests; it parses.
 std::string print(const Program &program);

@@ -17,6 +17,7 @@ struct ParsedStatement {
   bool condition = false;                             ///< what stands behind `until`
   std::map<std::string, unsigned, std::less<>> scope; ///< the numbers of its indices
   std::vector<Indirection> indirections;
+  Concatenation concat;
 };
 
 /// Names have numbers: tensors in the whole text, indices in each statement.

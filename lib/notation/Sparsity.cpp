@@ -139,6 +139,8 @@ public:
   }
 
   ResultPattern decide() const {
+    if (!statement.concat.isNone())
+      return {PatternKind::Computed, nullptr, {}};
     if (result.like)
       return likeAnother();
     if (format::hasZeroFill(result.encoding) && !statement.accumulate)

@@ -46,6 +46,13 @@ def ExpandConvert : FunctionPass<"tulle-expand-convert", tulle # arith # scf # t
   differs from the target's fill. Other conversions are the caller's (`tulle-hoist-convert`).
 }]>;
 
+def ExpandConcat : FunctionPass<"tulle-expand-concat", tulle # arith # scf # tensor,
+    "Expand a concatenation to loops over its parts that insert", [{
+  `tulle.concat` becomes `tulle.assemble` of loops over each part in storage order, one part behind the other, with its place added to coordinates.
+  Dense levels that all parts begin with, of dimensions that they have in common, are one loop around these: the rows of matrices that stand side by
+  side are entered one after the other, so that what arrives is in the order of the result.
+}]>;
+
 def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands whose level order no common loop order allows", [{
   For every linalg.generic the loop order is planned (iteration/Plan.h). The operand that does not fit is read through
   a `tulle.convert` to the cheapest encoding that does, and a remark says so. Of an argument that `tulle.whole` marks, the slice

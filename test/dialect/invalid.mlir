@@ -415,3 +415,30 @@ func.func @reshape_sum(%A: tensor<?x?xf64, #CSR>, %n: index) {
   %v = tulle.reshape %A by affine_map<(l) -> (l + 1, l mod 64)> to (%n) : tensor<?x?xf64, #CSR> -> tensor<?xf64>
   return
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @parts_of_two_types(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>) {
+  // expected-error @+1 {{expected parts with the order, the element type and the fill}}
+  %C = tulle.concat %A, %B along [0] : (tensor<?x?xf64, #CSR>, tensor<?x?xf32, #CSR>) -> tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @twice_along(%A: tensor<?x?xf64, #CSR>) {
+  // expected-error @+1 {{expected distinct dimensions of the result, got 1 (constraint 2)}}
+  %C = tulle.concat %A, %A along [1, 1] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) -> tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @dense_result(%A: tensor<?x?xf64, #CSR>) {
+  // expected-error @+1 {{expected a sparse result}}
+  %C = tulle.concat %A, %A along [1] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) -> tensor<?x?xf64>
+  return
+}

@@ -430,9 +430,39 @@ def indirect(make):
                     box[:, idx, :].transpose(1, 2, 0, 3))
 
 
+def concatenations(make):
+    """Tensors one behind the other, side by side, and as blocks of a diagonal."""
+    A, B, C = data.sparse((7, 5), 0.4, 90), data.sparse((7, 8), 0.4, 91), data.sparse((4, 5), 0.4, 92)
+    forms = [form for form in MATRIX_FORMATS if form != "BCSC(8,8)"]
+    for first, second, result in zip(forms, forms[3:] + forms[:3], forms[5:] + forms[:5]):
+        ending = ".npy" if is_dense(result) else ".mtx"
+        pair = {"A": (A, first), "B": (B, second)}
+        yield make.case("side by side", "S(i,j) = concat(A, B; 1)", pair, numpy.hstack([A, B]), ending, result)
+        yield make.case("one below the other", "S(i,j) = concat(A, C, A; 0)", {"A": (A, first), "C": (C, second)},
+                        numpy.vstack([A, C, A]), ending, result)
+        yield make.case("blocks of a diagonal", "S(i,j) = concat(A, B; 0, 1)", pair, scipy.sparse.block_diag([A, B]).toarray(),
+                        ending, result)
+        yield make.case("blocks", "T(i,j) = concat(A, B; 1); U(i,j) = concat(B, A; 1); S(i,j) = concat(T, U; 0)", pair,
+                        numpy.block([[A, B], [B, A]]), ending, result)
+    for threads in ["1", "2", "3"]:
+        yield make.case("side by side, threads", "S(i,j) = concat(A, B; 1)", {"A": (A, "CSR"), "B": (B, "CSR")}, numpy.hstack([A, B]),
+                        ".mtx", "CSR", options=("--threads", threads))
+    # Those of the RFC on structured codegen beyond rectangular arrays: 3x4xn and 3x5xn along dimension 1.
+    T, U = data.sparse((3, 4, 6), 0.5, 93), data.sparse((3, 5, 6), 0.5, 94)
+    for form in ["dense", CSF_ORDERS[0], CSF_ORDERS[3]]:
+        yield make.case("tensors", "S(i,j,k) = concat(T, U; 1)", {"T": (T, form), "U": (U, form)}, numpy.concatenate([T, U], 1))
+        yield make.case("tensors, sparse", "S(i,j,k) = concat(T, U; 1)", {"T": (T, form), "U": (U, CSF_ORDERS[0])},
+                        numpy.concatenate([T, U], 1), ".tns", CSF_ORDERS[0])
+    x, y = data.sparse(6, 1, 95), data.sparse(3, 1, 96).astype("f4")
+    yield make.case("vectors of two types", "z(i) = concat(x, y, x; 0)", {"x": (x, ""), "y": (y, "")}, numpy.concatenate([x, y, x]))
+    yield make.case("made, put together, read", "P(i,k) = 2 * A(i,k); Q(i,k) = C(i,k) + 1; S(i,k) = concat(P, Q; 0); s(i) = S(i,k) * u(k)",
+                    {"A": (A, "CSR"), "C": (C, "CSR"), "u": (data.sparse(5, 1, 97), "")},
+                    numpy.vstack([2 * A, C + 1]) @ data.sparse(5, 1, 97), result_format="")
+
+
 def small(make):
     for group in (spmv, products, unions, complements, vectors, tensors, others, sparse_sums, sparse_products, sparse_tensors, types,
-                  files, indirect, presets.every):
+                  files, indirect, concatenations, presets.every):
         for case in group(make):
             # LLVM takes most of the time: one program of eight is optimized all the way.
             yield case if make.count % 8 == 0 else dataclasses.replace(case, options=(*case.options, "--quick"))

@@ -69,6 +69,9 @@ void addIndirections(Case &c);
 /// Multiplies by a tensor that is read at digits of an index now and then.
 void addDigits(Case &c);
 
+/// Makes what statements read of several parts, by a statement before them, now and then.
+void addConcatenation(Case &c);
+
 /// A program of one to three statements, some of them in loops, executable formats, and data; a pure function
 /// of the seed and of how many operands its statements have at most (0: four, and eight in a few programs).
 Case generate(uint64_t seed, unsigned operands = 0);

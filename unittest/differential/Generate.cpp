@@ -526,15 +526,21 @@ private:
 
 } // namespace
 
+/// What has been added may leave results no pattern.
+static void fitFormats(Case &made) {
+  for (auto &[name, result] : made.results)
+    if (!result.dims.empty() && formatOfPattern(made, name) == "dense")
+      result.format = "dense";
+}
+
 Case generate(uint64_t seed, unsigned operands) {
   Case made = Generator(seed, operands).run();
   addDigits(made);
   addIndirections(made);
-  // A dense factor may leave no pattern.
-  for (auto &[name, result] : made.results)
-    if (!result.dims.empty() && formatOfPattern(made, name) == "dense")
-      result.format = "dense";
+  fitFormats(made);
   addLoops(made);
+  addConcatenation(made);
+  fitFormats(made);
   return made;
 }
 

@@ -32,7 +32,8 @@ static void numberSizes(const notation::Program &program, std::vector<TensorFact
       for (auto [number, other] : llvm::zip(facts[t].sizes, facts[*tensor.like].sizes))
         classes.join(unsigned(number), unsigned(other));
   for (const Statement &statement : program.statements) {
-    unite(statement.lhs);
+    if (!statement.part) // whose indices run over some of the coordinates
+      unite(statement.lhs);
     for (const Access *access : notation::accesses(statement))
       unite(*access);
   }

@@ -39,6 +39,10 @@ public:
     makeFunction(builder, number);
     OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
     makeLoops();
+    if (!statement.concat.isNone()) {
+      func::ReturnOp::create(b, loc(b), concatenated(b));
+      return function;
+    }
     Value result = !computed      ? intoArgument(b)
                    : inTwoSteps() ? finishIncrements(b, makeIncrements(b))
                                   : intoNewTensor(b);
@@ -338,6 +342,16 @@ private:
     return makeGeneric(b, inputs, maps, init(inputs), body);
   }
 
+  /// The parts of a sparse result, in their places.
+  Value concatenated(OpBuilder &b) const {
+    SmallVector<Value> parts;
+    for (const Access &part : statement.concat.parts)
+      parts.push_back(argument(part.tensor));
+    SmallVector<int64_t> dims(statement.concat.dims.begin(), statement.concat.dims.end());
+    return dialect::ConcatOp::create(b, loc(b), tensorType(*b.getContext(), result(), resultEncoding), parts,
+                                     dims);
+  }
+
   Value intoArgument(OpBuilder &b) {
     return makeStatement(
         b, /*old=*/false, [&](ArrayRef<Value> inputs) { return makeInit(b, inputs); },
@@ -495,7 +509,7 @@ private:
     Value init = function.getArguments().back();
     if (patternOperand)
       init = dialect::LikeOp::create(b, loc(b), init.getType(), init, inputs[*patternOperand]);
-    if (statement.accumulate)
+    if (statement.accumulate || statement.part)
       return init;
     BodyBuilder builder(b, loc(b), options.strictFp, nullptr);
     const Scalar identity = notation::identity(statement.reduce, result().type);

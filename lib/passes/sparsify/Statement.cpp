@@ -277,11 +277,12 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   for (OpOperand &use : generic->getOpOperands())
     if (failed(readOperand(generic, use, s.operands.emplace_back())))
       return failure();
-  for (const Subscript &sub : s.result().subscripts)
-    if (!sub.isVariable())
-      return generic.emitError("the result's subscripts must be plain indices");
   readInit(s);
   s.result().tensor = s.init;
+  // A dense one may be a part of its tensor.
+  for (const Subscript &sub : s.result().subscripts)
+    if (!sub.isVariable() && (s.result().sparse || !sub.isShifted()))
+      return generic.emitError("the result's subscripts must be plain indices");
   if (failed(readPattern(s)))
     return failure();
   findLeaders(s);

@@ -85,11 +85,14 @@ public:
       : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse), slices(slices),
         encoding(encodingOf(tensor)), dims(sizes.size()) {}
 
-  void run(function_ref<void(ValueRange, Value)> leaf) {
-    Value parent;
+  void run(const OuterLevels &outer, function_ref<void(ValueRange, Value)> leaf) {
+    Value parent = outer.iterator;
     bool digits = format::digits(encoding).has_value();
     for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-      parent = enter(l, parent);
+      if (l < outer.coordinates.size())
+        levels.push_back(outer.coordinates[l]);
+      else
+        parent = enter(l, parent);
       if (digits)
         findDims(l);
     }
@@ -204,9 +207,9 @@ private:
 
 void traverseStored(OpBuilder &b, Location loc, Value tensor, ValueRange sizes,
                     const std::vector<Expr> &inverse, ArrayRef<std::optional<format::Slice>> slices,
-                    function_ref<void(ValueRange, Value)> leaf) {
+                    function_ref<void(ValueRange, Value)> leaf, const OuterLevels &outer) {
   OpBuilder::InsertionGuard guard(b);
-  Walk(b, loc, tensor, sizes, inverse, slices).run(leaf);
+  Walk(b, loc, tensor, sizes, inverse, slices).run(outer, leaf);
 }
 
 } // namespace tulle::assemble

@@ -14,13 +14,20 @@ mlir::AffineMap storageOrder(const format::Encoding &encoding, mlir::MLIRContext
 /// No coordinates are stored twice.
 bool storesOnce(const format::Encoding &encoding);
 
-/// Emits loops over the tensor, level by level, where the builder stands; `leaf` emits what happens at an
-/// entry, given the coordinates of the dimensions and the value. `inverse` is format::inverseMap of its
-/// encoding. What lies outside the slices of dimensions, if some are given, is left out, and coordinates are
-/// theirs.
+/// The first levels of a tensor as loops outside have reached them.
+struct OuterLevels {
+  llvm::SmallVector<mlir::Value> coordinates; ///< one for each
+  mlir::Value iterator;                       ///< of the last of them; null without any
+};
+
+/// Emits loops over the tensor below some of its levels, level by level, where the builder stands; `leaf`
+/// emits what happens at an entry, given the coordinates of the dimensions and the value. `inverse` is
+/// format::inverseMap of its encoding. What lies outside the slices of dimensions, if some are given, is left
+/// out, and coordinates are theirs.
 void traverseStored(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, mlir::ValueRange sizes,
                     const std::vector<format::Expr> &inverse,
                     llvm::ArrayRef<std::optional<format::Slice>> slices,
-                    llvm::function_ref<void(mlir::ValueRange, mlir::Value)> leaf);
+                    llvm::function_ref<void(mlir::ValueRange, mlir::Value)> leaf,
+                    const OuterLevels &outer = {});
 
 } // namespace tulle::assemble

@@ -1,5 +1,5 @@
-// A tensor that is read at digits of an index is another tensor, of which that index is one coordinate: in
-// the same buffers, where the levels allow it.
+// Tensors as parts or views of others: one that is read at digits of an index is another tensor, of which
+// that index is one coordinate, in the same buffers where the levels allow it.
 #include "notation/Program.h"
 
 namespace tulle::notation {
@@ -18,6 +18,14 @@ Reshape reshapeOf(const Access &access) {
     made.digits.push_back({dim, subscript.divisor, subscript.modulus});
   }
   return made;
+}
+
+std::vector<int64_t> offsetsOf(const Program &program, const Concatenation &concat, unsigned dim) {
+  const bool isAlong = std::ranges::count(concat.dims, dim) > 0;
+  std::vector<int64_t> offsets{0};
+  for (const Access &part : concat.parts)
+    offsets.push_back(isAlong ? offsets.back() + program.tensors[part.tensor].dims[dim] : 0);
+  return offsets;
 }
 
 } // namespace tulle::notation
