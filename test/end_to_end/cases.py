@@ -382,6 +382,19 @@ def indirect(make):
         for result in ["", "CSR", "CSC", "COO"]:
             yield make.case("scatter of rows", "Z(t(i),k) = A(i,k)", {"A": (A, form), "t": (to, "")}, want, result_format=result,
                             ending=".mtx" if result else ".npy", options=("-d", "Z=11x7"))
+    # Onto the entries of a matrix that is given: they stay where nothing arrives, of which dense values are as much as sparse ones.
+    given, cells = data.sparse((7, 7), 0.4, 83), data.sparse((5, 3, 3), 1, 84)
+    corners = rng.integers(0, 7, (5, 3)).astype("i4")
+    assembled = given.copy()
+    numpy.add.at(assembled, (corners[:, :, None], corners[:, None, :]), cells)
+    column = data.sparse(7, 0.6, 85)
+    below = given.copy()
+    below[q[:7], numpy.arange(7)] += column
+    for form in ["CSR", "CSC", "COO", "DCSR", "BCSR(2,3)"]:
+        yield make.case("elements onto a matrix", "K(d(e,a),d(e,b)) += E(e,a,b)", {"K": (given, form), "E": (cells, ""), "d": (corners, "")},
+                        assembled, ending=".mtx")
+        yield make.case("column entries onto a matrix", "K(p(i),i) += x(i)",
+                        {"K": (given, form), "x": (column, "(i) -> (i : compressed)"), "p": (q[:7].copy(), "")}, below, ending=".mtx")
     order = rng.permutation(9).astype("i4")
     square = data.sparse((9, 9), 0.3, 74)
     for form in ["CSR", "CSC", "COO", "DCSR"]:

@@ -109,14 +109,18 @@ private:
 
   /// Increments may meet an entry of a new tensor many times: they are collected in a tensor of their own, as
   /// wide as they are computed, before they meet the old entries, are rounded, or turn out to be 0. What
-  /// comparisons decide is collected before it meets the old entries, which stay.
+  /// comparisons decide, and what arrives at given coordinates, is collected before it meets the old entries:
+  /// these stay where nothing arrives.
   bool inTwoSteps() const {
-    auto mayLieOutside = [&](const notation::Indirection &given) {
-      return program.indices[given.index].outside == notation::Outside::Nothing;
+    auto missesEntries = [&](const notation::Indirection &given) {
+      const bool isWritten = llvm::any_of(statement.lhs.subscripts, [&](const notation::Affine &s) {
+        return s.terms[0].first == given.index;
+      });
+      return isWritten || program.indices[given.index].outside == notation::Outside::Nothing;
     };
     if (statement.reductionIndices.empty())
       return statement.accumulate && (notation::hasConditions(statement.where) ||
-                                      llvm::any_of(statement.indirections, mayLieOutside));
+                                      llvm::any_of(statement.indirections, missesEntries));
     return statement.accumulate || statement.rhs->type != result().type || options.dropZeros;
   }
 
