@@ -408,6 +408,12 @@ private:
     if (outside != Outside::Error && indirections.empty())
       fail(word.range, fmt::format("'{}' is for subscripts that a tensor gives, as in X(p(i) {})", word.text,
                                    outside == Outside::Nearest ? "clamp" : "else 0"));
+    // Of a sum of several, each could be inside by itself and the sum outside, or the other way round.
+    if (outside != Outside::Error && (terms.size() != 1 || terms[0].coefficient != 1))
+      fail(word.range,
+           fmt::format("'{}' stands behind one integer and a constant, as in X(p(i)-1 {}); compute "
+                       "the sum in a tensor of its own, and let that give the subscript",
+                       word.text, outside == Outside::Nearest ? "clamp" : "else 0"));
     ParsedStatement &statement = out.statements.back();
     for (Indirection &given : indirections) {
       std::string text = textOf(given.source);

@@ -60,6 +60,11 @@ TEST(Error, IndicesThatTensorsGive) {
       AllOf(HasSubstr("<expr>:1:14: error: where 'p(i)' lies outside, this statement has a value of its "
                       "own"),
             HasSubstr("read it in a statement before this one")));
+  // 3 + 0 is a coordinate of x, and 3 is none of the index below 4 - 1.
+  EXPECT_THAT(refusal("y(i,j) = x(p(i)+j else 0)", {{"p", p}, {"x", x}}),
+              AllOf(HasSubstr("<expr>:1:19: error: 'else' stands behind one integer and a constant"),
+                    HasSubstr("compute the sum in a tensor of its own")));
+  EXPECT_THAT(refusal("y(i) = x(2*p(i) clamp)", {{"p", p}, {"x", x}}), HasSubstr("as in X(p(i)-1 clamp)"));
   EXPECT_THAT(refusal("p(i) = q(p(i))", {{"p", p}, {"q", input({3}, ElementType::I32)}}),
               HasSubstr("<expr>:1:10: error: 'p' is written by this statement"));
   EXPECT_THAT(refusal("z(2*p(i)) = x(i)", {{"p", p}, {"x", input({3})}}), HasSubstr("single index"));
