@@ -26,6 +26,16 @@ def matrix(otherwise):
     return made
 
 
+def padded(arrays):
+    """A list of arrays whose first dimensions differ, as one array, and their lengths. What lies behind these is never read."""
+    lengths = [len(a) for a in arrays]
+    shape = (len(arrays), max(lengths), *arrays[0].shape[1:])
+    made = numpy.full(shape, -99, arrays[0].dtype)
+    for to, a in zip(made, arrays):
+        to[: len(a)] = a
+    return made, lengths
+
+
 def _save(folder, name, tensor):
     """A file with the tensor: arrays and matrices are written, the text of a generator or file is taken as it is."""
     if isinstance(tensor, str):
