@@ -416,6 +416,20 @@ def indirect(make):
     rows = numpy.where(table[:, :, None] >= 0, W[table], 0)
     yield make.case("convolution by a table", "O(o,c) = I(t(o,r) else 0, d) * W(r,d,c)",
                     {"I": (W, ""), "t": (table, ""), "W": (taps, "")}, numpy.einsum("ord,rdc->oc", rows, taps))
+    # Outputs in tiles of rows, of which some lack a tap: what these do not have stays out, whatever the weights are.
+    lacking = numpy.where(rng.random((37, 5)) < 0.4, -1, rng.integers(0, 9, (37, 5))).astype("i4")
+    lacking[8:24] = -1
+    lacking[16:24, 1], lacking[:, 3] = 4, -1
+    lacking[20, 3] = 2
+    wide = data.sparse((5, 4, 43), 1, 86)
+    wide[3, 1, 7] = numpy.inf
+    want = numpy.zeros((37, 43))
+    for o, r in zip(*numpy.nonzero(lacking >= 0)):
+        want[o] += W[lacking[o, r]] @ wide[r]
+    for threads in ["1", "3"]:
+        yield make.case("convolution by a table, tiles of rows", "O(o,c) = I(t(o,r) else 0, d) * W(r,d,c)",
+                        {"I": (W, ""), "t": (lacking, ""), "W": (wide, "")}, want,
+                        options=("--threads", threads))
     sparse_table = numpy.where(table < 4, 0, table)  # what is not stored is 0, the first coordinate
     yield make.case("sparse table", "y(o) = x(t(o,r))", {"x": (x, ""), "t": (sparse_table, "CSR")}, x[sparse_table].sum(1), options=("--type", "t=i32"))
     bag, offsets = rng.integers(0, 9, (6, 3)).astype("i4"), data.sparse((6, 3), 1, 77)

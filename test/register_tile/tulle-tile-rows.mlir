@@ -257,3 +257,102 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 }
+
+// -----
+
+// Only some rows have an iteration over r. Where one of eight has, all read what one that has does, and the others keep
+// their elements; where none has, nothing is read.
+module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
+  // CHECK-LABEL: func.func @guarded
+  // CHECK-SAME: %[[T:[a-z0-9]*]]: memref<?xi64>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>
+  // CHECK: scf.for %{{.*}} step %c8 {
+  // CHECK-COUNT-16: vector.load
+  // CHECK: scf.for %[[R:.*]] = %c0 to %c9 step %c1 iter_args
+  // CHECK-COUNT-8: arith.cmpi sge
+  // CHECK-COUNT-7: arith.ori
+  // CHECK: scf.if %{{.*}} -> (
+  // CHECK: %[[ROW:.*]] = arith.select
+  // CHECK: memref.load %[[T]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-8: memref.load %[[A]]
+  // CHECK-COUNT-2: vector.load %[[B]]
+  // CHECK-NOT: vector.load
+  // CHECK: scf.yield
+  // CHECK-COUNT-16: arith.select %{{.*}} : vector<8xf64>
+  // CHECK: } else {
+  // CHECK-NEXT: scf.yield
+  // CHECK-COUNT-16: vector.store
+  func.func @guarded(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %c32 = arith.constant 32 : index
+    %none = arith.constant 0 : i64
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      %ti = arith.muli %i, %c9 : index
+      scf.for %r = %c0 to %c9 step %c1 {
+        %tr = arith.addi %ti, %r : index
+        %u = memref.load %t[%tr] : memref<?xi64>
+        %has = arith.cmpi sge, %u, %none : i64
+        scf.if %has {
+          %row = arith.index_cast %u : i64 to index
+          %ai = arith.muli %row, %c32 : index
+          %br = arith.muli %r, %c32 : index
+          scf.for %p = %c0 to %c32 step %c1 {
+            %ap = arith.addi %ai, %p : index
+            %x = memref.load %a[%ap] : memref<?xf64>
+            %brp = arith.addi %br, %p : index
+            %bp = arith.muli %brp, %n : index
+            scf.for %k = %c0 to %n step %c1 {
+              %bk = arith.addi %bp, %k : index
+              %y = memref.load %b[%bk] : memref<?xf64>
+              %at = arith.addi %ci, %k : index
+              %old = memref.load %c[%at] : memref<?xf64>
+              %m = arith.mulf %x, %y : f64
+              %s = arith.addf %old, %m : f64
+              memref.store %s, %c[%at] : memref<?xf64>
+            } {tulle.loop = #tulle.loop<parallel>}
+          } {tulle.loop = #tulle.loop<reduction>}
+        }
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
+  // What may exist only where a row has an iteration is not read before that is known.
+  // CHECK-LABEL: func.func @guarded_factor
+  // CHECK-NOT: vector
+  func.func @guarded_factor(%t: memref<?xi64>, %f: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %none = arith.constant 0 : i64
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      %u = memref.load %t[%i] : memref<?xi64>
+      %row = arith.index_cast %u : i64 to index
+      %fi = arith.muli %row, %n : index
+      scf.for %r = %c0 to %c9 step %c1 {
+        %has = arith.cmpi sge, %u, %none : i64
+        scf.if %has {
+          scf.for %p = %c0 to %c9 step %c1 {
+            %bp = arith.muli %p, %n : index
+            scf.for %k = %c0 to %n step %c1 {
+              %fk = arith.addi %fi, %k : index
+              %x = memref.load %f[%fk] : memref<?xf64>
+              %bk = arith.addi %bp, %k : index
+              %y = memref.load %b[%bk] : memref<?xf64>
+              %at = arith.addi %ci, %k : index
+              %old = memref.load %c[%at] : memref<?xf64>
+              %m = arith.mulf %x, %y : f64
+              %s = arith.addf %old, %m : f64
+              memref.store %s, %c[%at] : memref<?xf64>
+            } {tulle.loop = #tulle.loop<parallel>}
+          } {tulle.loop = #tulle.loop<reduction>}
+        }
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+}

@@ -32,15 +32,34 @@ bool ReductionNest::isOuterInvariant(Operation *op) const {
          llvm::all_of(op->getOperands(), [&](Value operand) { return isOuterInvariant(operand); });
 }
 
+bool ReductionNest::isGuarded() const {
+  return llvm::any_of(llvm::seq(outers.size()), [&](size_t outer) { return bool(guard(outer)); });
+}
+
+/// The operation at the end of a block that only loads before it; null where there is none.
+static Operation *lastOf(Block *block) {
+  auto before = block->without_terminator();
+  if (before.empty())
+    return nullptr;
+  Operation *last = &*std::prev(before.end());
+  return llvm::all_of(before, [&](Operation &op) { return &op == last || onlyLoads(&op); }) ? last : nullptr;
+}
+
+static scf::ForOp plainLoop(Operation *op) {
+  auto loop = dyn_cast_if_present<scf::ForOp>(op);
+  return loop && loop.getNumRegionIterArgs() == 0 ? loop : scf::ForOp();
+}
+
+static bool isPlain(scf::ForOp outer) { return outer.getNumRegionIterArgs() == 0 && hasUnitStep(outer); }
+
 scf::ForOp innerLoop(scf::ForOp outer) {
-  auto before = outer.getBody()->without_terminator();
-  if (before.empty() || outer.getNumRegionIterArgs() != 0 || !hasUnitStep(outer))
-    return {};
-  auto inner = dyn_cast<scf::ForOp>(&*std::prev(before.end()));
-  if (!inner || inner.getNumRegionIterArgs() != 0)
-    return {};
-  bool reads = llvm::all_of(before, [&](Operation &op) { return &op == inner || onlyLoads(&op); });
-  return reads ? inner : scf::ForOp();
+  return isPlain(outer) ? plainLoop(lastOf(outer.getBody())) : scf::ForOp();
+}
+
+scf::ForOp guardedLoop(scf::ForOp outer) {
+  auto guard = isPlain(outer) ? dyn_cast_if_present<scf::IfOp>(lastOf(outer.getBody())) : scf::IfOp();
+  return guard && guard.getNumResults() == 0 && !guard.elseBlock() ? plainLoop(lastOf(guard.thenBlock()))
+                                                                   : scf::ForOp();
 }
 
 /// The only store of the loop, and the only load of its buffer, of the same element just before.
@@ -76,7 +95,7 @@ bool isAlwaysDereferenceable(memref::StoreOp store) {
          });
 }
 
-std::optional<ReductionNest> matchReductionNest(scf::ForOp outer) {
+std::optional<ReductionNest> matchReductionNest(scf::ForOp outer, bool guarded) {
   ReductionNest nest;
   nest.outers = {outer};
   nest.inner = innerLoop(outer);
@@ -94,8 +113,8 @@ std::optional<ReductionNest> matchReductionNest(scf::ForOp outer) {
   if (!updatesSameElements(nest))
     return std::nullopt;
   while (!nest.ivDependentBounds && !nest.legality.gathers) {
-    auto around = dyn_cast<scf::ForOp>(nest.top()->getParentOp());
-    if (!around || innerLoop(around) != nest.top() ||
+    auto around = nest.top()->getParentOfType<scf::ForOp>();
+    if (!around || (innerLoop(around) != nest.top() && !(guarded && guardedLoop(around) == nest.top())) ||
         !around.isDefinedOutsideOfLoop(nest.inner.getLowerBound()) ||
         !around.isDefinedOutsideOfLoop(nest.inner.getUpperBound()))
       break;

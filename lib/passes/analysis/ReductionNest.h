@@ -16,6 +16,11 @@ struct ReductionNest {
 
   mlir::scf::ForOp top() const { return outers.front(); }
   mlir::scf::ForOp outer() const { return outers.back(); }
+  /// The branch around an outer loop inside of the one before it, if there is one.
+  mlir::scf::IfOp guard(size_t outer) const {
+    return outer == 0 ? mlir::scf::IfOp() : llvm::dyn_cast<mlir::scf::IfOp>(outers[outer]->getParentOp());
+  }
+  bool isGuarded() const;
   /// Whether the innermost of several outer loops iterates over segments.
   bool iteratesSegments() const {
     return outers.size() >= 2 && passes::iteratesSegments(outers.end()[-2], outer());
@@ -26,8 +31,8 @@ struct ReductionNest {
 };
 
 /// The nest around the innermost loop at the end of `outer`, with as many loops around it as there can be, or
-/// nothing.
-std::optional<ReductionNest> matchReductionNest(mlir::scf::ForOp outer);
+/// nothing. `guarded`: also loops of which some iterations do nothing, `for p: if (…) for q: …`.
+std::optional<ReductionNest> matchReductionNest(mlir::scf::ForOp outer, bool guarded = false);
 
 /// Whether the stored element exists even if no loop around the store iterates. It need not if its address is
 /// loaded: a row of a new tensor without entries can be without an element, and the next row stands there.
@@ -35,5 +40,7 @@ bool isAlwaysDereferenceable(mlir::memref::StoreOp store);
 
 /// The loop at the end of a body that only loads before it; null where there is none.
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
+/// The loop at the end of a branch at the end of a body, which only load before it; null where there is none.
+mlir::scf::ForOp guardedLoop(mlir::scf::ForOp outer);
 
 } // namespace tulle::passes

@@ -1,7 +1,9 @@
 // tulle-tile-rows: tile several rows of a product for registers.
 //
 // In `for i: for p: for k: C[i*n + k] += A[i, p] * B[p, k]` every row loads all of B. The elements of a few
-// rows stay in registers together, so that what does not depend on i is loaded once for all of them.
+// rows stay in registers together, so that what does not depend on i is loaded once for all of them. Where
+// only some rows have an iteration over p (`if (t[i, p] >= 0)`), the others compute what one of these does,
+// and leave it.
 #include "dialect/Costs.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Passes.h"
@@ -43,6 +45,14 @@ bool knowsBounds(ReductionNest &nest, scf::ForOp rows) {
          llvm::all_of(nest.outers, [&](scf::ForOp loop) { return hasBoundsOutside(loop, rows); });
 }
 
+/// Whether something is read before the loops over p that may exist only where an iteration does something.
+bool readsBeforeGuards(const ReductionNest &nest) {
+  scf::ForOp inner = nest.inner;
+  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
+    return load != nest.load && nest.isOuterInvariant(load.getOperation());
+  });
+}
+
 /// The nest at the end of a row.
 std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   auto outer = rows.getBody()->without_terminator().empty()
@@ -50,11 +60,16 @@ std::optional<ReductionNest> nestOf(scf::ForOp rows) {
                    : dyn_cast<scf::ForOp>(rows.getBody()->getTerminator()->getPrevNode());
   if (!outer)
     return std::nullopt;
-  for (scf::ForOp inner = innerLoop(outer); inner && innerLoop(inner); inner = innerLoop(inner))
+  auto below = [](scf::ForOp loop) {
+    scf::ForOp inner = innerLoop(loop);
+    return inner ? inner : guardedLoop(loop);
+  };
+  for (scf::ForOp inner = below(outer); inner && below(inner); inner = below(inner))
     outer = inner;
-  std::optional<ReductionNest> nest = matchReductionNest(outer);
-  if (!nest || nest->top()->getParentOp() != rows || nest->load->getParentOp() != nest->inner ||
-      nest->legality.gathers || nest->legality.scatters || nest->legality.branches)
+  std::optional<ReductionNest> nest = matchReductionNest(outer, /*guarded=*/true);
+  if (!nest || (nest->isGuarded() && readsBeforeGuards(*nest)) || nest->top()->getParentOp() != rows ||
+      nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
+      nest->legality.branches)
     return std::nullopt;
   scf::ForOp inner = nest->inner;
   const bool sameBounds =
@@ -388,6 +403,52 @@ private:
   Values updateFrom(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
     if (depth == nest.outers.size())
       return update(maps, parts, elements);
+    return nest.guard(depth) ? updateSome(depth, maps, parts, elements)
+                             : updateAll(depth, maps, parts, elements);
+  }
+
+  /// Of the rows that have this iteration, at least one: the others read what that one reads, which exists,
+  /// and keep their elements.
+  Values updateSome(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
+    Values conditions, rowsHere;
+    for (const IRMapping &map : maps) {
+      conditions.push_back(map.lookupOrDefault(nest.guard(depth).getCondition()));
+      rowsHere.push_back(map.lookup(rows.getInductionVar()));
+    }
+    Value any = conditions.back(), having = rowsHere.back();
+    for (auto [condition, row] : llvm::reverse(llvm::zip_equal(conditions, rowsHere))) {
+      any = arith::OrIOp::create(b, loc, any, condition);
+      having = select(condition, row, having);
+    }
+    auto update = [&] {
+      std::vector<IRMapping> inside;
+      for (auto [map, condition, row] : llvm::zip_equal(maps, conditions, rowsHere))
+        inside.push_back(insideGuard(depth, map, select(condition, row, having)));
+      Values updated = updateAll(depth, inside, parts, elements);
+      const size_t vectors = parts.size() / maps.size();
+      for (auto [k, element, now] : llvm::enumerate(elements, updated))
+        now = arith::SelectOp::create(b, loc, conditions[k / vectors], now, element);
+      return updated;
+    };
+    return levels::ifElse(b, loc, any, elements.getTypes(), update, [&] { return Values(elements); });
+  }
+
+  /// What a row computes before the loops at this depth, in the iterations of the loops around these.
+  IRMapping insideGuard(size_t depth, const IRMapping &iterations, Value row) {
+    IRMapping map = beforeNest(row);
+    for (size_t d = 0; d < depth; ++d) {
+      scf::ForOp loop = nest.outers[d];
+      clonePrologue(b, loop, iterations.lookup(loop.getInductionVar()), map);
+      if (scf::IfOp guard = nest.guard(d + 1))
+        for (Operation &op : guard.thenBlock()->without_terminator())
+          if (&op != nest.outers[d + 1])
+            b.clone(op, map);
+    }
+    return map;
+  }
+
+  /// The elements of all rows after the nest's loops from this one on.
+  Values updateAll(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
     scf::ForOp original = nest.outers[depth];
     const Bounds bounds =
         depth == 0 ? iterations : Bounds{original.getLowerBound(), original.getUpperBound()};
