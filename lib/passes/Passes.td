@@ -486,7 +486,8 @@ def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "T
   rows: vectors of several rows are loaded or start from their initialization, are updated over all p, and are stored. What does not
   depend on i is then loaded once for all of them. Blocks of rows run over a range of columns after the other, with what rows share in L1; what the
   next block reads in order is prefetched, and quotients and functions of (i, p) are computed once for a block. Loops below a branch (`for r: if (t[i, r] >= 0) for p: …`,
-  as of neighbors that some rows lack) run where one row of a group has them: the others compute what that one does, and keep their elements. Every element sees the same operations in the same order. Rows that are left, and all
+  as of neighbors that some rows lack) run one by one for the rows of a group that have them, where these are half of it at most, else for all: the others compute what one of these does, and
+  keep their elements. Every element sees the same operations in the same order. Rows that are left, and all
   where the nest does not update what a loop before it initializes, at run time, stay with the loop as it was.
 }]> {
   let options = [

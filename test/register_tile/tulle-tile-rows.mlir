@@ -260,17 +260,24 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
 
 // -----
 
-// Only some rows have an iteration over r. Where one of eight has, all read what one that has does, and the others keep
-// their elements; where none has, nothing is read.
+// Only some rows have an iteration over r. Up to four of eight run one by one; of more, all read what one that has it
+// does, and the others keep their elements.
 module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK-LABEL: func.func @guarded
   // CHECK-SAME: %[[T:[a-z0-9]*]]: memref<?xi64>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>
   // CHECK: scf.for %{{.*}} step %c8 {
   // CHECK-COUNT-16: vector.load
   // CHECK: scf.for %[[R:.*]] = %c0 to %c9 step %c1 iter_args
-  // CHECK-COUNT-8: arith.cmpi sge
-  // CHECK-COUNT-7: arith.ori
-  // CHECK: scf.if %{{.*}} -> (
+  // CHECK: %[[HAS:.*]] = arith.cmpi sge
+  // CHECK-COUNT-7: arith.cmpi sge
+  // CHECK: %[[FEW:.*]] = arith.cmpi ule, %{{.*}}, %c4
+  // CHECK: scf.if %[[FEW]] -> (
+  // CHECK: scf.if %[[HAS]] -> (vector<8xf64>, vector<8xf64>) {
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args(%{{[a-z0-9_]*}} = %{{[^,]*}}, %{{[^,]*}} = %{{[^,]*}})
+  // CHECK: memref.load %[[A]]
+  // CHECK-COUNT-2: vector.load %[[B]]
+  // CHECK-COUNT-7: scf.if
+  // CHECK: } else {
   // CHECK: %[[ROW:.*]] = arith.select
   // CHECK: memref.load %[[T]]
   // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
@@ -279,8 +286,6 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK-NOT: vector.load
   // CHECK: scf.yield
   // CHECK-COUNT-16: arith.select %{{.*}} : vector<8xf64>
-  // CHECK: } else {
-  // CHECK-NEXT: scf.yield
   // CHECK-COUNT-16: vector.store
   func.func @guarded(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index, %rows: index) {
     %c0 = arith.constant 0 : index

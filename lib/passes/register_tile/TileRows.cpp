@@ -25,6 +25,10 @@ using Types = SmallVector<Type>;
 /// Costly values of several groups are kept for so many iterations over p.
 constexpr int64_t longestBuffered = 1 << 14;
 
+/// Where at most this fraction of a tile's rows has an iteration, they are updated one by one: few
+/// accumulators are bound by latency, so that a row by itself takes about twice its share of a tile.
+constexpr int64_t fewRowsPart = 2;
+
 /// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
 /// where the bounds of the loops over p and k do not depend on i.
 struct RowNest {
@@ -407,30 +411,52 @@ private:
                              : updateAll(depth, maps, parts, elements);
   }
 
-  /// Of the rows that have this iteration, at least one: the others read what that one reads, which exists,
-  /// and keep their elements.
+  /// Where some rows have no such iteration: those that have it one by one, where they are few, else all.
   Values updateSome(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
-    Values conditions, rowsHere;
+    Values conditions;
+    Value count = constant(0);
     for (const IRMapping &map : maps) {
       conditions.push_back(map.lookupOrDefault(nest.guard(depth).getCondition()));
-      rowsHere.push_back(map.lookup(rows.getInductionVar()));
+      count = add(count, select(conditions.back(), constant(1), constant(0)));
     }
-    Value any = conditions.back(), having = rowsHere.back();
-    for (auto [condition, row] : llvm::reverse(llvm::zip_equal(conditions, rowsHere))) {
-      any = arith::OrIOp::create(b, loc, any, condition);
-      having = select(condition, row, having);
+    Value few = is(arith::CmpIPredicate::ule, count, constant(shape.rows / fewRowsPart));
+    return levels::ifElse(
+        b, loc, few, elements.getTypes(),
+        [&] { return updateEach(depth, maps, conditions, parts, elements); },
+        [&] { return updateMasked(depth, maps, conditions, parts, elements); });
+  }
+
+  Values updateEach(size_t depth, Maps maps, ValueRange conditions, ArrayRef<BodyEmitter> parts,
+                    ValueRange elements) {
+    Values updated;
+    const size_t vectors = parts.size() / maps.size();
+    for (auto [r, map, condition] : llvm::enumerate(maps, conditions)) {
+      ValueRange own = elements.slice(r * vectors, vectors);
+      auto update = [&] {
+        const IRMapping inside = insideGuard(depth, map, map.lookup(rows.getInductionVar()));
+        return updateAll(depth, inside, parts.slice(r * vectors, vectors), own);
+      };
+      llvm::append_range(
+          updated, levels::ifElse(b, loc, condition, own.getTypes(), update, [&] { return Values(own); }));
     }
-    auto update = [&] {
-      std::vector<IRMapping> inside;
-      for (auto [map, condition, row] : llvm::zip_equal(maps, conditions, rowsHere))
-        inside.push_back(insideGuard(depth, map, select(condition, row, having)));
-      Values updated = updateAll(depth, inside, parts, elements);
-      const size_t vectors = parts.size() / maps.size();
-      for (auto [k, element, now] : llvm::enumerate(elements, updated))
-        now = arith::SelectOp::create(b, loc, conditions[k / vectors], now, element);
-      return updated;
-    };
-    return levels::ifElse(b, loc, any, elements.getTypes(), update, [&] { return Values(elements); });
+    return updated;
+  }
+
+  /// Rows without such an iteration read what one reads that has it, which exists, and keep their elements.
+  Values updateMasked(size_t depth, Maps maps, ValueRange conditions, ArrayRef<BodyEmitter> parts,
+                      ValueRange elements) {
+    auto rowOf = [&](const IRMapping &map) { return map.lookup(rows.getInductionVar()); };
+    Value having = rowOf(maps.back());
+    for (auto [condition, map] : llvm::reverse(llvm::zip_equal(conditions, maps)))
+      having = select(condition, rowOf(map), having);
+    std::vector<IRMapping> inside;
+    for (auto [condition, map] : llvm::zip_equal(conditions, maps))
+      inside.push_back(insideGuard(depth, map, select(condition, rowOf(map), having)));
+    Values updated = updateAll(depth, inside, parts, elements);
+    const size_t vectors = parts.size() / maps.size();
+    for (auto [k, element, now] : llvm::enumerate(elements, updated))
+      now = arith::SelectOp::create(b, loc, conditions[k / vectors], now, element);
+    return updated;
   }
 
   /// What a row computes before the loops at this depth, in the iterations of the loops around these.
