@@ -38,7 +38,8 @@
 // CHECK:       %[[PIECE:.*]] = tulle.partition %{{.*}}, %[[NUMBER:.*]] of %[[PIECES]]
 // CHECK:       tulle.iterate %{{.*}}, %{{.*}} in %[[PIECE]]
 // CHECK:         tulle.iterate
-// CHECK:           memref.store %{{.*}}, %[[ROOM]]
+// CHECK:           scf.if
+// CHECK:             memref.store %{{.*}}, %[[ROOM]]
 // CHECK:       func.call @tulle_ordered_scan
 // CHECK:       vector.load %[[ROOM]]
 // CHECK:       vector.store %{{.*}}, %[[CRD]][%{{.*}}] {alignment = 64 : i64, nontemporal = true}
@@ -50,6 +51,42 @@
 // CHECK-NOT: tulle.parallel
 // CHECK: return
 func.func @rows(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
+  %m = arith.constant 4 : index
+  %n = arith.constant 6 : index
+  %zero = arith.constant 0.0 : f64
+  %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>
+  %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {
+    %si = tulle.space %A level(0) : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 0>
+    tulle.iterate %i, %ri in %si : !tulle.space<#CSR, 0> loop = <reduction> {
+      %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
+      tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
+        %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
+        %w = arith.addf %v, %v : f64
+        %wanted = arith.cmpf ogt, %v, %zero : f64
+        scf.if %wanted {
+          tulle.insert %w at (%i, %j) : f64
+        }
+      }
+    }
+  } : tensor<4x6xf64, #CSR>
+  return %C : tensor<4x6xf64, #CSR>
+}
+
+// Where each position of a row is an entry, its length is the count: a piece is counted before it is stored where it belongs.
+// CHECK-LABEL: @lengths(
+// CHECK: tulle.parallel
+// CHECK: tulle.parallel
+// CHECK-NOT: memref.alloc(
+// CHECK:   scf.while
+// CHECK:     tulle.iterate
+// CHECK:       tulle.space_size
+// CHECK:     func.call @tulle_ordered_scan
+// CHECK:     tulle.iterate
+// CHECK:       tulle.iterate
+// CHECK:         memref.store
+// CHECK-NOT: nontemporal
+// CHECK: return
+func.func @lengths(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
   %m = arith.constant 4 : index
   %n = arith.constant 6 : index
   %count = tulle.stored_count %A : tensor<4x6xf64, #CSR>

@@ -395,6 +395,12 @@ def indirect(make):
                         assembled, ending=".mtx")
         yield make.case("column entries onto a matrix", "K(p(i),i) += x(i)",
                         {"K": (given, form), "x": (column, "(i) -> (i : compressed)"), "p": (q[:7].copy(), "")}, below, ending=".mtx")
+    # One place for all elements: the loop over columns is none over rows.
+    row = numpy.array(1, "i2")
+    for outside in ["", " clamp", " else skip"]:
+        want = numpy.zeros((11, 3))
+        want[row] = x.sum()
+        yield make.case("scatter to a row", f"Z(p(){outside},l) = x(i)", {"x": (x, ""), "p": (row, "")}, want, options=("-d", "Z=11x3"))
     order = rng.permutation(9).astype("i4")
     square = data.sparse((9, 9), 0.3, 74)
     for form in ["CSR", "CSC", "COO", "DCSR"]:

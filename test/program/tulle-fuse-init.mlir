@@ -219,3 +219,24 @@ func.func @untouched(%a: tensor<?xf64>, %c: tensor<?x?xf64, #dense>) -> tensor<?
   }
   return %r : tensor<?x?xf64, #dense>
 }
+
+// All iterations are in one row, which is located outside of the loop: its coordinates are those of columns.
+// CHECK-LABEL: func.func @one_row
+// CHECK: tulle.fill
+// CHECK: tulle.iterate
+func.func @one_row(%y: tensor<?x?xf64, #dense>, %row: index) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %one = arith.constant 1.0 : f64
+  %n = tensor.dim %y, %c1 : tensor<?x?xf64, #dense>
+  %filled = tulle.fill %zero, %y : f64, tensor<?x?xf64, #dense>
+  %at = tulle.locate %y level(0) at %row : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+  %columns = tulle.range %c0 to %n
+  %r = tulle.iterate %l in %columns : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %e = tulle.locate %y level(1) under %at : !tulle.iterator<#dense, 0> at %l : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+    %s = tulle.store %one, %acc[%e : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+    tulle.yield %s : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}

@@ -116,7 +116,12 @@ bool staysInRows(IterateOp loop, Value tensor, int64_t rows) {
     if (!loop->isProperAncestor(user) || isa<tensor::DimOp, LevelSizeOp>(user))
       continue;
     auto locate = dyn_cast<LocateOp>(user);
-    if (!locate || (locate.getLevel() == 0 && !isOfIteration(locate.getCoordinate(), loop, rows)))
+    if (!locate)
+      return false;
+    // Below an iterator from outside of the loop, all iterations are in one row.
+    const bool own = locate.getLevel() == 0 ? isOfIteration(locate.getCoordinate(), loop, rows)
+                                            : loop.getBody().isAncestor(locate.getParent().getParentRegion());
+    if (!own)
       return false;
     touches = true;
   }

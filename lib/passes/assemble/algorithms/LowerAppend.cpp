@@ -195,6 +195,18 @@ bool countsBySegments(const Stream &stream) {
   });
 }
 
+/// Whether there is one insert for each position of segments: their lengths are the counts.
+bool countsByLengths(const Stream &stream) {
+  return llvm::all_of(insertsOf(*stream.loops), [](InsertOp insert) {
+    auto loop = dyn_cast<IterateOp>(insert->getParentOp());
+    auto type = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
+    if (!type || !loop.getInits().empty())
+      return false;
+    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
+    return level.kind == format::LevelKind::Compressed && level.unique && !level.padded;
+  });
+}
+
 /// Everything but where segments end is there already.
 void appendSegments(Target &target, const Appending &how, Value coordinates, bool parallel) {
   Appender counter = how.appender(target, /*counting=*/true);
@@ -246,7 +258,7 @@ void appendEntries(Target &target, AppendOp op) {
   auto alone = [&] { appendAlone(target, how, bounds, exact); };
   // What is copied anyway, or counted in a moment, needs no staging buffer: where a chunk begins, its loops
   // hardly have to run to say.
-  const bool inPlace = reuse || countsBySegments(stream);
+  const bool inPlace = reuse || countsBySegments(stream) || countsByLengths(stream);
   const auto mode = inPlace ? ChunkedAppend::Mode::InPlace : ChunkedAppend::Mode::Staged;
   ChunkedAppend::appendOrElse(target, stream, stream.bound, op.getParallel(), mode, how, alone);
 }

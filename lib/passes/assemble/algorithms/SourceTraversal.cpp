@@ -81,16 +81,16 @@ namespace {
 class Walk {
 public:
   Walk(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse,
-       ArrayRef<std::optional<format::Slice>> slices)
+       ArrayRef<std::optional<format::Slice>> slices, const Surroundings &surroundings)
       : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse), slices(slices),
-        encoding(encodingOf(tensor)), dims(sizes.size()) {}
+        surroundings(surroundings), encoding(encodingOf(tensor)), dims(sizes.size()) {}
 
-  void run(const OuterLevels &outer, function_ref<void(ValueRange, Value)> leaf) {
-    Value parent = outer.iterator;
+  void run(function_ref<void(ValueRange, Value)> leaf) {
+    Value parent = surroundings.iterator;
     bool digits = format::digits(encoding).has_value();
     for (unsigned l = 0; l < encoding.levels.size(); ++l) {
-      if (l < outer.coordinates.size())
-        levels.push_back(outer.coordinates[l]);
+      if (l < surroundings.outer.size())
+        levels.push_back(surroundings.outer[l]);
       else
         parent = enter(l, parent);
       if (digits)
@@ -137,7 +137,13 @@ private:
         restrict(d);
       else if (mayBePadding(inverse[d]))
         goOnIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, dims[d], sizes[d]));
+      addOrigin(d);
     }
+  }
+
+  void addOrigin(unsigned d) {
+    if (!surroundings.origin.empty())
+      dims[d] = b.createOrFold<arith::AddIOp>(loc, surroundings.origin[d], dims[d]);
   }
 
   /// The coordinates at a place, where they follow from all levels together.
@@ -148,6 +154,8 @@ private:
     for (unsigned d = 0; d < dims.size(); ++d)
       if (isSliced(d))
         restrict(d);
+    for (unsigned d = 0; d < dims.size(); ++d)
+      addOrigin(d);
   }
 
   bool isSliced(unsigned d) const { return !slices.empty() && slices[d]; }
@@ -199,6 +207,7 @@ private:
   ValueRange sizes;
   const std::vector<Expr> &inverse; ///< looked at where the map is made of digits
   ArrayRef<std::optional<format::Slice>> slices;
+  const Surroundings &surroundings;
   const format::Encoding &encoding;
   SmallVector<Value> levels, dims;
 };
@@ -207,9 +216,9 @@ private:
 
 void traverseStored(OpBuilder &b, Location loc, Value tensor, ValueRange sizes,
                     const std::vector<Expr> &inverse, ArrayRef<std::optional<format::Slice>> slices,
-                    function_ref<void(ValueRange, Value)> leaf, const OuterLevels &outer) {
+                    function_ref<void(ValueRange, Value)> leaf, const Surroundings &surroundings) {
   OpBuilder::InsertionGuard guard(b);
-  Walk(b, loc, tensor, sizes, inverse, slices).run(outer, leaf);
+  Walk(b, loc, tensor, sizes, inverse, slices, surroundings).run(leaf);
 }
 
 } // namespace tulle::assemble

@@ -14,13 +14,15 @@ mlir::AffineMap storageOrder(const format::Encoding &encoding, mlir::MLIRContext
 /// No coordinates are stored twice.
 bool storesOnce(const format::Encoding &encoding);
 
-/// The first levels of a tensor as loops outside have reached them.
-struct OuterLevels {
-  llvm::SmallVector<mlir::Value> coordinates; ///< one for each
-  mlir::Value iterator;                       ///< of the last of them; null without any
+/// Where a traversal stands, and what it is part of.
+struct Surroundings {
+  llvm::SmallVector<mlir::Value>
+      outer;            ///< the coordinates of the first levels, which loops outside have reached
+  mlir::Value iterator; ///< of the last of these; null without any
+  llvm::SmallVector<mlir::Value> origin; ///< is added to the coordinates of each dimension, if given
 };
 
-/// Emits loops over the tensor below some of its levels, level by level, where the builder stands; `leaf`
+/// Emits loops over the tensor, or below its first levels, level by level, where the builder stands; `leaf`
 /// emits what happens at an entry, given the coordinates of the dimensions and the value. `inverse` is
 /// format::inverseMap of its encoding. What lies outside the slices of dimensions, if some are given, is left
 /// out, and coordinates are theirs.
@@ -28,6 +30,6 @@ void traverseStored(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, 
                     const std::vector<format::Expr> &inverse,
                     llvm::ArrayRef<std::optional<format::Slice>> slices,
                     llvm::function_ref<void(mlir::ValueRange, mlir::Value)> leaf,
-                    const OuterLevels &outer = {});
+                    const Surroundings &surroundings = {});
 
 } // namespace tulle::assemble

@@ -237,6 +237,16 @@ static bool visitsOnce(Operation *loop) {
   return !space || space.getEncoding().getValue().levels[size_t(space.getLevel())].format.unique;
 }
 
+/// The operation that adds a number that is known outside of the loops to the coordinate of the loop it
+/// stands in; null of other operations.
+arith::AddIOp FiberAnalysis::shiftOf(Operation *op) const {
+  auto add = dyn_cast_or_null<arith::AddIOp>(op);
+  auto argument = add ? dyn_cast<BlockArgument>(add.getRhs()) : BlockArgument();
+  const bool isShift = argument && argument.getOwner() == add->getBlock() &&
+                       !root->findAncestorOpInBlock(*add.getLhs().getParentBlock()->getParentOp());
+  return isShift ? add : arith::AddIOp();
+}
+
 /// Each iteration of the block is one fiber, and the only one with these coordinates: the fiber is made of
 /// the coordinates of loops around each other, with no other loop around or between them.
 bool FiberAnalysis::isOneIteration(const Insert &insert) const {
@@ -244,9 +254,11 @@ bool FiberAnalysis::isOneIteration(const Insert &insert) const {
   for (unsigned l = 0; l < levels; ++l) {
     if (order.levels[l]->kind != ExprKind::Dim)
       return false;
-    wanted.push_back(insert.dims[size_t(order.levels[l]->value)]);
+    Value coordinate = insert.dims[size_t(order.levels[l]->value)];
+    auto shift = shiftOf(coordinate.getDefiningOp());
+    wanted.push_back(shift ? shift.getRhs() : coordinate);
   }
-  if (insert.point.after)
+  if (insert.point.after && !shiftOf(insert.point.after))
     return false;
   for (Block *block = insert.point.block; block != root; block = block->getParentOp()->getBlock()) {
     Operation *loop = block->getParentOp();

@@ -73,6 +73,7 @@ public:
 private:
   Point definedAt(mlir::Value value) const;
   Point laterOf(const Point &a, const Point &c) const;
+  mlir::arith::AddIOp shiftOf(mlir::Operation *op) const;
   bool isOneIteration(const Insert &insert) const;
 
   const Order &order;

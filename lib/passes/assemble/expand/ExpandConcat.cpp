@@ -132,19 +132,13 @@ private:
   void insert(unsigned p, ArrayRef<Value> coordinates) {
     Value part = parts[p];
     auto attr = getEncoding(cast<RankedTensorType>(part.getType()));
-    OuterLevels outer{llvm::to_vector(coordinates), Value()};
+    Surroundings surroundings{llvm::to_vector(coordinates), Value(), begins[p]};
     for (auto [l, coordinate] : llvm::enumerate(coordinates))
-      outer.iterator = LocateOp::create(b, loc, IteratorType::get(b.getContext(), attr, l), part, l,
-                                        outer.iterator, coordinate);
+      surroundings.iterator = LocateOp::create(b, loc, IteratorType::get(b.getContext(), attr, l), part, l,
+                                               surroundings.iterator, coordinate);
     traverseStored(
         b, loc, part, sizesOf[p], *inverses[p], {},
-        [&](ValueRange dims, Value value) {
-          SmallVector<Value> place;
-          for (unsigned d = 0; d < dims.size(); ++d)
-            place.push_back(along[d] ? b.createOrFold<arith::AddIOp>(loc, begins[p][d], dims[d]) : dims[d]);
-          InsertOp::create(b, loc, value, place);
-        },
-        outer);
+        [&](ValueRange dims, Value value) { InsertOp::create(b, loc, value, dims); }, surroundings);
   }
 };
 
