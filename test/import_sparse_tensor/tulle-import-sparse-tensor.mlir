@@ -25,6 +25,18 @@ func.func @convert(%A: tensor<?x?xf64, #CSR>) -> tensor<?x?xf64> {
   return %d : tensor<?x?xf64>
 }
 
+// Both spellings of a concatenation; of a dense result it stays what it is.
+// CHECK-LABEL: @concat
+func.func @concat(%A: tensor<3x4xf64, #CSR>, %B: tensor<3x5xf64>) -> (tensor<3x9xf64, #CSR>, tensor<6x4xf64, #CSR>, tensor<3x10xf64>) {
+  // CHECK: tulle.concat %{{.*}}, %{{.*}} along [1] : (tensor<3x4xf64, #[[$CSR]]>, tensor<3x5xf64>) -> tensor<3x9xf64, #[[$CSR]]>
+  %c = sparse_tensor.concatenate %A, %B {dimension = 1 : index} : tensor<3x4xf64, #CSR>, tensor<3x5xf64> to tensor<3x9xf64, #CSR>
+  // CHECK: tulle.concat %{{.*}}, %{{.*}} along [0] : (tensor<3x4xf64, #[[$CSR]]>, tensor<3x4xf64, #[[$CSR]]>) -> tensor<6x4xf64, #[[$CSR]]>
+  %r = tensor.concat dim(0) %A, %A : (tensor<3x4xf64, #CSR>, tensor<3x4xf64, #CSR>) -> tensor<6x4xf64, #CSR>
+  // CHECK: tensor.concat dim(1)
+  %d = tensor.concat dim(1) %B, %B : (tensor<3x5xf64>, tensor<3x5xf64>) -> tensor<3x10xf64>
+  return %c, %r, %d : tensor<3x9xf64, #CSR>, tensor<6x4xf64, #CSR>, tensor<3x10xf64>
+}
+
 #map = affine_map<(i, j) -> (i, j)>
 // A sparse result has the pattern of the one input like it.
 // CHECK-LABEL: @scale

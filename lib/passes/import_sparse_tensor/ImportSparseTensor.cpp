@@ -39,11 +39,12 @@ EncodingAttr translate(UpstreamEncoding upstream, function_ref<InFlightDiagnosti
 LogicalResult checkOps(ModuleOp module) {
   WalkResult result =
       module.walk([&](Operation *op) {
-        if (!isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) || isa<sparse_tensor::ConvertOp>(op))
+        if (!isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) ||
+            isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
           return WalkResult::advance();
         op->emitError("cannot import '")
             << op->getName()
-            << "'; of the sparse_tensor dialect, encodings and sparse_tensor.convert are read";
+            << "'; of the sparse_tensor dialect, encodings, convert and concatenate are read";
         return WalkResult::interrupt();
       });
   return failure(result.wasInterrupted());
@@ -134,13 +135,31 @@ LogicalResult takeAsArgument(func::FuncOp func, Operation *made) {
   return success();
 }
 
+bool isSparse(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  return type && !format::isAllDense(getEncoding(type).getValue());
+}
+
+/// Both spellings of a concatenation, of a dense result left as they are.
+bool isConcatenation(Operation *op) {
+  return isa<tensor::ConcatOp, sparse_tensor::ConcatenateOp>(op) && isSparse(op->getResult(0));
+}
+
+void importConcatenation(IRRewriter &rewriter, Operation *op) {
+  auto upstream = dyn_cast<sparse_tensor::ConcatenateOp>(op);
+  const int64_t along = upstream ? int64_t(upstream.getDimension())
+                                 : int64_t(cast<tensor::ConcatOp>(op).getDim());
+  rewriter.replaceOpWithNewOp<ConcatOp>(op, op->getResult(0).getType(), op->getOperands(), along);
+}
+
 LogicalResult importFunction(func::FuncOp func) {
   IRRewriter rewriter(func.getContext());
   SmallVector<Operation *> replaced, made;
   func.walk([&](Operation *op) {
     if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
-    else if (isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op))
+    else if ((isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op)) ||
+             isConcatenation(op))
       replaced.push_back(op);
   });
   for (Operation *op : replaced) {
@@ -150,6 +169,8 @@ LogicalResult importFunction(func::FuncOp func) {
       if (!type || fill.value().getType() != type.getElementType())
         return fill.emitError("expected a fill of a tensor with a value of its element type");
       rewriter.replaceOpWithNewOp<FillOp>(fill, fill.value(), fill.output());
+    } else if (isConcatenation(op)) {
+      importConcatenation(rewriter, op);
     } else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op)) {
       rewriter.replaceOpWithNewOp<ConvertOp>(convert, convert.getDest().getType(), convert.getSource());
     } else if (failed(linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op)))) {
