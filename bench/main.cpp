@@ -50,12 +50,13 @@ static void declare(CLI::App &app, Options &options) {
   app.add_option("what", selection.what,
                  "Which part: kernels (products with dense operands), programs (several statements as one, "
                  "against loops fused by hand and a kernel for each statement), solvers (solvers and graph "
-                 "algorithms as one program with a loop), schedules (primitives of a schedule, against the "
+                 "algorithms as one program with a loop), indirect (gathers, scatters, products by tables, "
+                 "matrices one behind the other), schedules (primitives of a schedule, against the "
                  "one that the compiler chooses), strategies (ways to intersect), "
                  "tensors (order 3), assemble (sparse results), "
                  "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember({"kernels", "programs", "solvers", "schedules", "strategies", "tensors",
-                             "assemble", "convert", "compile", "roofline", "quick", "all"}))
+      ->check(CLI::IsMember({"kernels", "programs", "solvers", "indirect", "schedules", "strategies",
+                             "tensors", "assemble", "convert", "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');
@@ -64,7 +65,7 @@ static void declare(CLI::App &app, Options &options) {
          "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
          "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, "
          "blocks:ROWS:SIZE:PER-ROW, band:N:WIDTH, butterfly:N:BLOCK, pruned:R:C:BLOCK:PERCENT, "
-         "batch:COUNT:LEAST:MOST, FILE.mtx, FILE.tns")
+         "batch:COUNT:LEAST:MOST, sorted:SPEC, pixels:HEIGHT:WIDTH, voxels:SIZE:PERCENT, FILE.mtx, FILE.tns")
       ->delimiter(',');
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');

@@ -19,11 +19,12 @@ class SciPy;
 class Input {
 public:
   /// `spec` names a generator of a matrix, a file, or one of measure/Specs.cpp: "2000x3000x4000:0.0002",
-  /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "nm24:ROWS:COLUMNS", "blocks:ROWS:SIZE:PER-ROW" (dense blocks,
-  /// so many in each row of blocks), "band:SIZE:WIDTH", "butterfly:SIZE:BLOCK",
-  /// "pruned:ROWS:COLUMNS:BLOCK:PERCENT" (so many dense blocks stay, in half of the rows of blocks),
-  /// "batch:COUNT:LEAST:MOST" (two ragged tensors whose matrices can be multiplied). 32-bit indices must
-  /// suffice. Throws tulle::Error.
+  /// "vectors:SIZE:COUNT:COUNT", "lower:SPEC", "sorted:SPEC" (the rows in order of their columns),
+  /// "nm24:ROWS:COLUMNS", "blocks:ROWS:SIZE:PER-ROW" (dense blocks, so many in each row of blocks),
+  /// "band:SIZE:WIDTH", "butterfly:SIZE:BLOCK", "pruned:ROWS:COLUMNS:BLOCK:PERCENT" (so many dense blocks
+  /// stay, in half of the rows of blocks), "batch:COUNT:LEAST:MOST" (two ragged tensors whose matrices can be
+  /// multiplied), "pixels:HEIGHT:WIDTH" and "voxels:SIZE:PERCENT" (tables of neighbors; so many voxels of a
+  /// shell). 32-bit indices must suffice. Throws tulle::Error.
   explicit Input(const std::string &spec);
   ~Input();
   Input(const Input &) = delete;

@@ -6,6 +6,7 @@
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 namespace tulle::bench {
@@ -171,11 +172,92 @@ static Entries lower(const Entries &all) {
   return withValues(std::move(entries));
 }
 
+/// For each place that there is, the numbers of those around it, itself among them: a table whose value is
+/// the neighbor's number. `number` has -1 where there is none, and a margin.
+static Entries neighbors(const std::vector<int64_t> &number, const std::vector<int64_t> &offsets) {
+  std::vector<int64_t> row, tap;
+  std::vector<double> met;
+  int64_t rows = 0;
+  for (size_t at = 0; at < number.size(); ++at) {
+    if (number[at] < 0)
+      continue;
+    for (size_t r = 0; r < offsets.size(); ++r)
+      if (const int64_t there = number[size_t(int64_t(at) + offsets[r])]; there >= 0) {
+        row.push_back(rows);
+        tap.push_back(int64_t(r));
+        met.push_back(double(there));
+      }
+    ++rows;
+  }
+  Entries entries;
+  entries.type = ElementType::F64;
+  entries.dims = {rows, int64_t(offsets.size())};
+  entries.coords = {row, tap};
+  entries.values.resize(met.size() * sizeof(double));
+  std::memcpy(entries.values.data(), met.data(), entries.values.size());
+  return entries;
+}
+
+/// The 3 by 3 pixels around each.
+static Entries pixels(int64_t height, int64_t width) {
+  const int64_t line = width + 2;
+  std::vector<int64_t> number(size_t((height + 2) * line), -1), offsets;
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t x = 0; x < width; ++x)
+      number[size_t((y + 1) * line + x + 1)] = y * width + x;
+  for (int64_t y : {-1, 0, 1})
+    for (int64_t x : {-1, 0, 1})
+      offsets.push_back(y * line + x);
+  return neighbors(number, offsets);
+}
+
+/// The 3 by 3 by 3 voxels around each of `percent` of those in a shell, three thick, of a ball in a cube.
+static Entries voxels(int64_t size, int64_t percent) {
+  const int64_t line = size + 2, twice = size * 9 / 10; // the ball's diameter
+  std::vector<int64_t> number(size_t(line * line * line), -1), offsets;
+  uint64_t state = 7;
+  int64_t count = 0;
+  for (int64_t x = 0; x < size; ++x)
+    for (int64_t y = 0; y < size; ++y)
+      for (int64_t z = 0; z < size; ++z) {
+        int64_t square = 0; // of twice the distance from the middle
+        for (int64_t at : {x, y, z})
+          square += (2 * at - size + 1) * (2 * at - size + 1);
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        if (square >= (twice - 3) * (twice - 3) && square < (twice + 3) * (twice + 3) &&
+            int64_t((state >> 33) % 100) < percent)
+          number[size_t(((x + 1) * line + y + 1) * line + z + 1)] = count++;
+      }
+  for (int64_t x : {-1, 0, 1})
+    for (int64_t y : {-1, 0, 1})
+      for (int64_t z : {-1, 0, 1})
+        offsets.push_back((x * line + y) * line + z);
+  return neighbors(number, offsets);
+}
+
+/// The rows in ascending order of the columns of their first entries, empty ones first.
+static Entries sortedRows(Entries all) {
+  std::vector<int64_t> first(size_t(all.dims[0]), -1), order(first.size()), to(first.size());
+  for (int64_t k = all.count() - 1; k >= 0; --k) {
+    int64_t &column = first[size_t(all.coords[0][size_t(k)])];
+    column = column < 0 ? all.coords[1][size_t(k)] : std::min(column, all.coords[1][size_t(k)]);
+  }
+  std::iota(order.begin(), order.end(), int64_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t j) { return first[size_t(i)] < first[size_t(j)]; });
+  for (size_t k = 0; k < order.size(); ++k)
+    to[size_t(order[k])] = int64_t(k);
+  for (int64_t &row : all.coords[0])
+    row = to[size_t(row)];
+  return all;
+}
+
 /// The inputs of whole programs.
 static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std::string> &parts,
                                                            const std::string &spec) {
   const std::string &kind = parts[0];
-  const bool known = (kind == "band" && parts.size() == 3) || (kind == "butterfly" && parts.size() == 3) ||
+  const bool known = ((kind == "pixels" || kind == "voxels") && parts.size() == 3) ||
+                     (kind == "band" && parts.size() == 3) || (kind == "butterfly" && parts.size() == 3) ||
                      (kind == "pruned" && parts.size() == 5) || (kind == "batch" && parts.size() == 4);
   if (!known)
     return std::nullopt;
@@ -185,6 +267,14 @@ static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std
   if (kind == "band") {
     requireMemory(runtime::checkedMul(n[0], n[1], spec), 2, spec);
     return {{band(n[0], n[1]), {}}};
+  }
+  if (kind == "pixels") {
+    requireMemory(runtime::checkedMul(9 * n[0], n[1], spec), 2, spec);
+    return {{pixels(n[0], n[1]), {}}};
+  }
+  if (kind == "voxels") {
+    requireMemory(runtime::checkedMul(27 * n[0], runtime::checkedMul(n[0], n[0], spec), spec), 1, spec);
+    return {{voxels(n[0], n[1]), {}}};
   }
   if (kind == "batch") {
     if (n[1] > n[2])
@@ -207,6 +297,12 @@ std::pair<Entries, Entries> loadInput(const std::string &spec) {
     if (all.dims.size() != 2 || all.dims[0] != all.dims[1])
       throw Error("bench: " + spec + ": only a square matrix has a lower triangle here");
     return {lower(all), {}};
+  }
+  if (spec.starts_with("sorted:")) {
+    Entries all = loadInput(spec.substr(7)).first;
+    if (all.dims.size() != 2)
+      throw Error("bench: " + spec + ": only a matrix has rows to sort");
+    return {sortedRows(std::move(all)), {}};
   }
   if (parts[0] == "vectors" && parts.size() == 4) {
     const int64_t size = number(parts[1], spec), a = number(parts[2], spec), b = number(parts[3], spec);

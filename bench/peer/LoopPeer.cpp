@@ -194,6 +194,14 @@ std::optional<Runner> loopPeer(const Task &task) {
     return conversion(task);
   case Op::Compile:
     return std::nullopt;
+  case Op::Gather:
+  case Op::Scatter:
+  case Op::Messages:
+  case Op::Convolution:
+  case Op::HStack:
+  case Op::VStack:
+  case Op::BlockDiagonal:
+    return indirectLoops(task);
   default:
     return programLoops(task);
   }

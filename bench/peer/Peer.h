@@ -34,6 +34,15 @@ enum class Op {
   RaggedProduct, ///< C(b,i,k) = A(b,i,j) * B(b,j,k), sizes that depend on b
   BlockSpMM,     ///< C(i,k) = A(i,j) * X(j,k), n columns, A in blocks of kBlock rows and columns
   BlockSDDMM,    ///< C(i,j) = D(i,k) * E(j,k), n columns, where A in such blocks has some
+  // Of subscripts that tensors give: the coordinates s, d of A's entries (peer/Indirect.h); 0 columns:
+  // vectors.
+  Gather,        ///< Y(e,k) = X(s(e),k), n columns
+  Scatter,       ///< Z(s(e),k) = Y(e,k), n columns
+  Messages,      ///< Z(d(e),k) = w(e) * X(s(e),k), w the values of A's entries, n columns
+  Convolution,   ///< O(o,c) = X(t(o,r) else 0, d) * W(r,d,c), t the values of A, n channels
+  HStack,        ///< C(i,j) = concat(A, B; 1)
+  VStack,        ///< C(i,j) = concat(A, B; 0)
+  BlockDiagonal, ///< C(i,j) = concat(A, B; 0, 1)
   // Whole solvers and graph algorithms (peer/Solvers.h): programs with a loop.
   ConjugateGradients,
   PageRank,
@@ -57,6 +66,8 @@ struct Task {
   runtime::Tensor dense(const std::string &name, std::vector<int64_t> shape) const {
     return input.dense(name, std::move(shape), type);
   }
+  /// A dense operand of so many rows of n columns, "X" for the name "x"; where n is 0, a vector of that name.
+  runtime::Tensor features(std::string name, int64_t rows) const;
   /// MTTKRP: D, E, …, one of n columns for each dimension but the first.
   std::vector<runtime::Tensor> factors() const;
 };
@@ -73,10 +84,16 @@ const std::vector<Peer> &peers();
 std::optional<Runner> loopPeer(const Task &task);
 /// Of loopPeer: the operations that are programs, fused by hand.
 std::optional<Runner> programLoops(const Task &task);
+/// Of loopPeer: gathers, scatters, joined matrices.
+std::optional<Runner> indirectLoops(const Task &task);
 std::optional<Runner> eigenPeer(const Task &task);
 std::optional<Runner> scipyPeer(const Task &task);
 /// A product whose rows are not sorted: less than what the others do.
 std::optional<Runner> scipyUnsortedPeer(const Task &task);
+/// NumPy, in SciPy's process: fancy indices and np.add.at; a convolution is a gather, a product and a scatter
+/// for each neighbor, or one product with what im2col makes.
+std::optional<Runner> numpyPeer(const Task &task);
+std::optional<Runner> numpyIm2colPeer(const Task &task);
 std::optional<Runner> mlirPeer(const Task &task);
 /// Conversions as MLIR's pipeline makes them without options: a run-time library inserts entry by entry.
 std::optional<Runner> mlirLibraryPeer(const Task &task);
@@ -92,7 +109,7 @@ std::optional<Runner> mklOwnFormatPeer(const Task &task);
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
                             *kUpstreamPasses = "upstream passes", *kUnfused = "unfused",
-                            *kUnscheduled = "default";
+                            *kUnscheduled = "default", *kIm2col = "NumPy im2col";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 /// Of graphBlasPeer: solvers and graph algorithms, a call for each operation of a round.

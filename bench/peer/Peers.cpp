@@ -1,4 +1,5 @@
 #include "Peer.h"
+#include <cctype>
 
 namespace tulle::bench {
 
@@ -7,6 +8,13 @@ std::vector<runtime::Tensor> Task::factors() const {
   for (size_t d = 1; d < input.dims.size(); ++d)
     made.push_back(input.dense(std::string(1, char('D' + d - 1)), {input.dims[d], n}));
   return made;
+}
+
+runtime::Tensor Task::features(std::string name, int64_t rows) const {
+  if (n == 0)
+    return dense(name, {rows});
+  name[0] = char(std::toupper(name[0]));
+  return dense(name, {rows, n});
 }
 
 const std::vector<Peer> &peers() {
@@ -20,6 +28,8 @@ const std::vector<Peer> &peers() {
       {"OpenBLAS", blasPeer},
       {"SciPy", scipyPeer},
       {"SciPy unsorted", scipyUnsortedPeer},
+      {"NumPy", numpyPeer},
+      {kIm2col, numpyIm2colPeer},
       {"MLIR", mlirPeer},
       {kMlirLibrary, mlirLibraryPeer},
   };

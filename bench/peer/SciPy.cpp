@@ -104,6 +104,12 @@ static const char *nameOf(const Task &task) {
     return "SSSP";
   case Op::Components:
     return "components";
+  case Op::HStack:
+    return "hstack";
+  case Op::VStack:
+    return "vstack";
+  case Op::BlockDiagonal:
+    return "block_diag";
   case Op::Convert:
     return known && task.target != "ELL" ? "Convert" : nullptr;
   default:
@@ -111,14 +117,13 @@ static const char *nameOf(const Task &task) {
   }
 }
 
-static std::optional<Runner> scipy(const Task &task, const std::string &variant) {
-  const char *name = nameOf(task);
-  if (!name)
-    return std::nullopt;
-  const std::string line = fmt::format("{}{}\t{}\t{}\t{}", name, variant, task.format, task.target, task.n);
+/// An operation as scipy_peer.py names it.
+static Runner scipy(const Task &task, const std::string &name) {
+  const std::string line =
+      fmt::format("{}\t{}\t{}\t{}\t{}", name, task.format, task.target, task.n, tulle::name(task.type));
   auto last = std::make_shared<SciPy::Result>();
-  // Its sums drop zeros and its formats hold more than the entries: only products have a number to compare.
-  const bool counted = task.op == Op::Multiply;
+  // Its sums drop zeros and its formats hold more than the entries: these have a number to compare.
+  const bool counted = task.op == Op::Multiply || (task.op >= Op::Gather && task.op <= Op::BlockDiagonal);
   return Runner{[line, last, &child = task.input.scipy()] { return (*last = child.run(line)).ms; },
                 [last, counted] {
                   Answer answer;
@@ -129,9 +134,22 @@ static std::optional<Runner> scipy(const Task &task, const std::string &variant)
                 }};
 }
 
-std::optional<Runner> scipyPeer(const Task &task) { return scipy(task, ""); }
+std::optional<Runner> scipyPeer(const Task &task) {
+  const char *name = nameOf(task);
+  return name ? std::optional(scipy(task, name)) : std::nullopt;
+}
 std::optional<Runner> scipyUnsortedPeer(const Task &task) {
-  return task.op == Op::Multiply ? scipy(task, " unsorted") : std::nullopt;
+  return task.op == Op::Multiply ? std::optional(scipy(task, "Multiply unsorted")) : std::nullopt;
+}
+std::optional<Runner> numpyPeer(const Task &task) {
+  const char *name = task.op == Op::Gather        ? "gather"
+                     : task.op == Op::Scatter     ? "scatter"
+                     : task.op == Op::Convolution ? "convolution"
+                                                  : nullptr;
+  return name ? std::optional(scipy(task, name)) : std::nullopt;
+}
+std::optional<Runner> numpyIm2colPeer(const Task &task) {
+  return task.op == Op::Convolution ? std::optional(scipy(task, "im2col")) : std::nullopt;
 }
 
 } // namespace tulle::bench

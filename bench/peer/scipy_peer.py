@@ -4,7 +4,7 @@ result's values and how many there are.
 usage: scipy_peer.py A B CLOCK   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix, in a
                                   folder that is removed when they are read;
                                   CLOCK is "cpu" or "wall")
-an operation is: NAME FORMAT TARGET COLUMNS, separated by tabs
+an operation is: NAME FORMAT TARGET COLUMNS TYPE, separated by tabs; those of NumPy alone and of concatenations heed TYPE
 """
 import functools
 import os
@@ -25,6 +25,7 @@ def load(stem):
 
 A, B = (load(stem) for stem in sys.argv[1:3])
 shutil.rmtree(os.path.dirname(sys.argv[1]))  # whoever wrote them may be stopped before this process ends
+TYPES = {"f32": numpy.float32, "f64": numpy.float64}
 clock = time.process_time if sys.argv[3] == "cpu" else time.perf_counter
 
 
@@ -50,10 +51,48 @@ def stored(form):
 
 
 @functools.lru_cache(maxsize=2)
-def dense(name, *shape):
+def dense(name, *shape, kind="f64"):
     """The same numbers as the other competitors have."""
     k = numpy.arange(numpy.prod(shape), dtype=numpy.uint64) + sum(name.encode())
-    return ((k * numpy.uint64(2654435761)) % numpy.uint64(2**32) / 2.0**32).reshape(shape)
+    return ((k * numpy.uint64(2654435761)) % numpy.uint64(2**32) / 2.0**32).reshape(shape).astype(TYPES[kind])
+
+
+def features(name, rows, n, kind):
+    return dense(name.upper(), rows, n, kind=kind) if n else dense(name, rows, kind=kind)
+
+
+@functools.cache
+def both(kind):
+    return A.astype(TYPES[kind]), B.astype(TYPES[kind])
+
+
+def scatter(size, s, y):
+    z = numpy.zeros((size, *y.shape[1:]), y.dtype)
+    numpy.add.at(z, s, y)
+    return z
+
+
+@functools.cache
+def table():
+    """The values of A; -1 where it has none."""
+    _, row, column = coordinates(False)
+    t = numpy.full(A.shape, -1, "i4")
+    t[row, column] = A.data
+    return t
+
+
+@functools.lru_cache(maxsize=1)
+def with_zeros(n, kind):
+    """The pixels, and a row of zeros for number -1."""
+    return numpy.concatenate([features("x", A.shape[0], n, kind), numpy.zeros((1, n), TYPES[kind])])
+
+
+def convolution(t, x, w):
+    out = numpy.zeros((len(t), w.shape[2]), x.dtype)
+    for r in range(t.shape[1]):
+        met = t[:, r] >= 0
+        out[met] += x[t[met, r]] @ w[r]
+    return out
 
 
 def product(a, b, ordered):
@@ -105,9 +144,11 @@ def reached(distances):
     return numpy.where(numpy.isinf(distances), -1, distances)
 
 
-def operation(name, form, target, n):
+def operation(name, form, target, n, kind):
     """(what is not timed, what is, what is done with its result)"""
     own = lambda: (A, dense("b", A.shape[0]))
+    subscript = lambda: coordinates(form == "COO shuffled")[2]
+    weights = lambda: dense("W", A.shape[1], n, n, kind=kind)
     return {
         "SpMV": (lambda: (stored(form), dense("x", A.shape[1])), lambda a, x: a @ x),
         "SpMM": (lambda: (stored(form), dense("X", A.shape[1], n)), lambda a, x: a @ x),
@@ -115,6 +156,14 @@ def operation(name, form, target, n):
         "Multiply": (lambda: (A, A), lambda a, b: product(a, b, True)),
         "Multiply unsorted": (lambda: (A, A), lambda a, b: product(a, b, False)),
         "Convert": (lambda: (stored(form),), lambda a: convert(a, target)),
+        "gather": (lambda: (features("x", A.shape[1], n, kind), subscript()), lambda x, s: x[s]),
+        "scatter": (lambda: (A.shape[1], subscript(), features("y", A.nnz, n, kind)), scatter),
+        "convolution": (lambda: (table(), features("x", A.shape[0], n, kind), weights()), convolution),
+        "im2col": (lambda: (table(), with_zeros(n, kind), weights()),
+                   lambda t, x, w: x[t].reshape(len(t), -1) @ w.reshape(-1, w.shape[2])),
+        "hstack": (lambda: both(kind), lambda a, b: scipy.sparse.hstack((a, b), "csr")),
+        "vstack": (lambda: both(kind), lambda a, b: scipy.sparse.vstack((a, b), "csr")),
+        "block_diag": (lambda: both(kind), lambda a, b: scipy.sparse.block_diag((a, b), "csr")),
         "CG": (own, lambda a, b: scipy.sparse.linalg.cg(a, b, tol=1e-8, atol=0)[0]),
         "PageRank": (lambda: (pattern(), numpy.asarray(pattern().sum(axis=0)).ravel()), page_rank),
         # Distances: breadth_first_order gives none.
@@ -124,8 +173,8 @@ def operation(name, form, target, n):
     }[name]
 
 
-def timed(name, form, target, n):
-    prepare, run, *finish = operation(name, form, target, int(n))
+def timed(name, form, target, n, kind):
+    prepare, run, *finish = operation(name, form, target, int(n), kind)
     operands = prepare()
     begin = clock()
     result = run(*operands)

@@ -5,7 +5,7 @@
 namespace tulle::bench {
 
 struct Kernel {
-  std::string group; ///< "kernels", "programs", "strategies", "convert", "assemble", …
+  std::string group; ///< "kernels", "programs", "indirect", "strategies", "convert", "assemble", …
   std::string name;
   std::string text; ///< index notation over the operands of its Op; empty for conversions
   Op op;
@@ -24,12 +24,15 @@ struct Kernel {
   std::map<std::string, std::string> formats = {}; ///< of what it computes and is not dense: "like A"
   std::vector<std::string> results = {};           ///< that are compared; empty: the last
   ElementType type = ElementType::F64;             ///< of all tensors
+  std::string apart = {}; ///< of a text of one statement: the same as several, which kUnfused runs
 };
 
 /// Those of the group "programs".
 std::vector<Kernel> programs();
 /// Those of the group "solvers".
 std::vector<Kernel> solvers();
+/// Those of the group "indirect".
+std::vector<Kernel> indirect();
 /// Those of the group "schedules".
 std::vector<Kernel> schedules();
 /// All, in the order in which they run.
@@ -40,6 +43,8 @@ std::string formatOf(const Kernel &kernel, const Input &input);
 /// Why this input does not suit the kernel; empty: it does.
 std::string unsuited(const Kernel &kernel, const Input &input);
 
+/// The statements that kUnfused runs one by one.
+std::vector<std::string> statements(const Kernel &kernel);
 /// Tulle as a competitor. `made` receives the bytes of its last results. `threads`: 0 is what OMP_NUM_THREADS
 /// says. `strategy`, `upstreamPasses`: as in engine::Options.
 Runner tulleRunner(const Kernel &kernel, const Task &task, std::shared_ptr<int64_t> made, unsigned threads,
@@ -52,6 +57,8 @@ Runner unscheduledRunner(const Kernel &kernel, const Task &task, unsigned thread
 
 /// The tensors that the texts of an operation read, by the names these have there.
 std::map<std::string, runtime::Tensor> operands(const Task &task);
+/// The sizes of results that the operands do not give: those with subscripts that tensors give.
+std::map<std::string, std::vector<int64_t>> resultSizes(const Task &task);
 /// The least bytes and floating-point operations of one run, `made` bytes of new results among them.
 void setWork(Row &row, const Task &task, int64_t made);
 

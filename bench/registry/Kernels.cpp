@@ -219,8 +219,8 @@ static std::vector<Kernel> conversions() {
 const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
-    for (const auto &more : {programs(), solvers(), schedules(), intersections(), tensors(), assemblies(),
-                             conversions(), compilations()})
+    for (const auto &more : {programs(), solvers(), indirect(), schedules(), intersections(), tensors(),
+                             assemblies(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();
@@ -279,6 +279,9 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
     return "its dimensions ascend: its CSF is that already";
   if ((kernel.op == Op::StructuredMM) != input.name.starts_with("nm24:"))
     return "its rows do not have two entries in every four columns";
+  if ((kernel.op == Op::Convolution) !=
+      (input.name.starts_with("pixels:") || input.name.starts_with("voxels:")))
+    return "its values are no table of neighbors";
   if (kernel.op == Op::RaggedProduct && !input.name.starts_with("batch:"))
     return "it has no second operand";
   if (needsSquare(kernel.op) && input.rows() != input.columns())

@@ -1,5 +1,6 @@
 // What an operation reads, and the least that this takes.
 #include "Kernel.h"
+#include "peer/Indirect.h"
 #include "peer/Solvers.h"
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,10 @@ static Tensor absolute(const Tensor &a) {
   auto *values = static_cast<double *>(made.values());
   std::transform(values, values + made.storedCount(), values, [](double x) { return std::abs(x); });
   return made;
+}
+
+static std::pair<std::string, Tensor> named(const Task &task, const std::string &name, int64_t rows) {
+  return {task.n ? std::string(1, char(std::toupper(name[0]))) : name, task.features(name, rows)};
 }
 
 std::map<std::string, Tensor> operands(const Task &task) {
@@ -86,6 +91,22 @@ std::map<std::string, Tensor> operands(const Task &task) {
     return {{"A", task.a()}, {"X", task.dense("X", {last, n})}, {"W", task.dense("W", {dims[0], n, n})}};
   case Op::RaggedProduct:
     return {{"A", task.a()}, {"B", task.input.storedB(task.format, task.type)}};
+  case Op::Gather:
+    return {{"s", coordinates(task, 1)}, named(task, "x", last)};
+  case Op::Scatter:
+    return {{"s", coordinates(task, 1)}, named(task, "y", task.a().storedCount())};
+  case Op::Messages: {
+    const Tensor a = task.a();
+    const Tensor weights =
+        runtime::borrowDense(task.type, {a.storedCount()}, a.values(), a.buffers.back().owner);
+    return {{"s", coordinates(task, 1)}, {"d", coordinates(task, 0)}, {"w", weights}, named(task, "x", last)};
+  }
+  case Op::Convolution:
+    return {{"t", table(task)}, named(task, "x", dims[0]), {"W", task.dense("W", {last, n, n})}};
+  case Op::HStack:
+  case Op::VStack:
+  case Op::BlockDiagonal:
+    return {{"A", task.a()}, {"B", task.input.storedB(task.format, task.type)}};
   case Op::ConjugateGradients:
     return {{"A", task.a()}, {"b", task.dense("b", {last})}};
   case Op::PageRank:
@@ -106,6 +127,16 @@ std::map<std::string, Tensor> operands(const Task &task) {
   case Op::Compile:
     return {{"A", task.a()}};
   }
+  return {};
+}
+
+std::map<std::string, std::vector<int64_t>> resultSizes(const Task &task) {
+  if (task.op == Op::Scatter && task.n == 0)
+    return {{"z", {task.input.columns()}}};
+  if (task.op == Op::Scatter)
+    return {{"Z", {task.input.columns(), task.n}}};
+  if (task.op == Op::Messages)
+    return {{"Z", {task.input.rows(), task.n}}};
   return {};
 }
 
@@ -143,6 +174,15 @@ static void setProgramWork(Row &row, const Task &task, int64_t made) {
   case Op::BlockSpMM:
   case Op::BlockSDDMM:
     row.flops = 2 * count * n;
+    break;
+  case Op::Scatter:
+    row.flops = count * std::max(n, 1.0);
+    break;
+  case Op::Messages:
+    row.flops = 2 * count * n;
+    break;
+  case Op::Convolution:
+    row.flops = 2 * count * n * n;
     break;
   default:
     break;

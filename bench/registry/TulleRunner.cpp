@@ -42,6 +42,8 @@ static std::map<std::string, notation::Binding> results(const Kernel &kernel, co
   };
   if (!kernel.target.empty())
     made["C"].encoding = encoding(kernel.target);
+  for (const auto &[name, dims] : resultSizes(task))
+    made[name].dims = dims;
   for (const auto &[name, format] : kernel.formats)
     if (auto pattern = notation::likeName(format))
       made[name].like = pattern;
@@ -59,7 +61,10 @@ static Answer describe(const Tensor &made) {
         (field.kind == format::FieldKind::Positions || field.kind == format::FieldKind::Coordinates))
       answer.indices.push_back(indicesOf(made, f));
   answer.owner = made.buffers.back().owner;
-  answer.values = {valuesOf(made)};
+  if (made.type == ElementType::F64)
+    answer.values = {valuesOf(made)};
+  else
+    append(answer, made);
   return answer;
 }
 
@@ -87,13 +92,15 @@ static Answer withoutZeros(const Tensor &made) {
   return answer;
 }
 
-/// The statements of a text.
-static std::vector<std::string> statements(const std::string &text) {
-  std::vector<std::string> list;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find(';', begin), text.size());
-    list.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+std::vector<std::string> statements(const Kernel &kernel) {
+  std::vector<std::string> list(1);
+  int open = 0; // concat(A, B; 1) is one
+  for (char c : kernel.apart.empty() ? kernel.text : kernel.apart) {
+    open += (c == '(') - (c == ')');
+    if (c == ';' && open == 0)
+      list.emplace_back();
+    else
+      list.back() += c;
   }
   return list;
 }
@@ -237,7 +244,8 @@ static Runner converting(const Task &task, bool borrowed, std::shared_ptr<int64_
 /// `bytes` receives those of the last results.
 static Runner running(std::shared_ptr<Program> program, Op op, std::shared_ptr<int64_t> bytes) {
   // The other references give values alone: the pattern is A's, or that of its fibers.
-  const bool pattern = op == Op::Add || op == Op::Multiply || op == Op::MultiplyAll;
+  const bool pattern = op == Op::Add || op == Op::Multiply || op == Op::MultiplyAll || op == Op::HStack ||
+                       op == Op::VStack || op == Op::BlockDiagonal;
   return {[program] { return program->run(); },
           [program, bytes, pattern, op] {
             const std::vector<Tensor> results = program->results();
@@ -279,7 +287,7 @@ Runner unscheduledRunner(const Kernel &kernel, const Task &task, unsigned thread
 Runner unfusedRunner(const Kernel &kernel, const Task &task, unsigned threads) {
   engine::Options options;
   options.threads = threads;
-  return running(std::make_shared<Program>(statements(kernel.text), operands(task), results(kernel, task),
+  return running(std::make_shared<Program>(statements(kernel), operands(task), results(kernel, task),
                                            kernel.results, options),
                  task.op, std::make_shared<int64_t>(0));
 }

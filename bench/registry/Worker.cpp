@@ -75,7 +75,7 @@ static std::vector<Competitor> competitorsFor(const Kernel &kernel, const Task &
     competitors.insert(
         competitors.begin() + 2,
         {kOneThread, [&] { return tulleRunner(kernel, task, std::make_shared<int64_t>(0), 1); }});
-  const bool isProgram = kernel.text.find(';') != std::string::npos,
+  const bool isProgram = statements(kernel).size() > 1,
              isLoop = kernel.text.find("repeat") != std::string::npos;
   if (isProgram && !isLoop && chosen(selection.peers, kUnfused))
     competitors.push_back({kUnfused, [&] { return unfusedRunner(kernel, task, unsigned(threads)); }});
