@@ -3,6 +3,7 @@
 #include "Simd.h"
 #include <cstring>
 #include <omp.h>
+#include <vector>
 
 namespace tulle::bench {
 
@@ -16,21 +17,22 @@ void prefetchRow(const float *row) {
     __builtin_prefetch(row + k);
 }
 
-/// Calls add(e) for all integers. A thread has its own range of targets, and goes over all integers for it:
-/// nothing is added to by two. `width`: elements of a target.
-template <typename Add> void byTarget(Subscript s, int64_t size, int64_t width, float *z, Add add) {
+/// Calls add(e) for all integers, and ahead(e) some before. A thread has its own range of targets, and goes
+/// over all integers for it: nothing is added to by two.
+template <typename Add, typename Ahead>
+void byTarget(Subscript s, int64_t size, float *z, Add add, Ahead ahead) {
 #pragma omp parallel
   {
     const int64_t threads = omp_get_num_threads(), own = omp_get_thread_num();
     const int64_t first = size * own / threads, last = size * (own + 1) / threads;
-    std::memset(z + first * width, 0, size_t((last - first) * width) * sizeof(float));
-    if (threads == 1)
-      for (int64_t e = 0; e < s.count; ++e)
+    std::memset(z + first * kFeatures, 0, size_t((last - first) * kFeatures) * sizeof(float));
+    auto isOwn = [=](int64_t e) { return s.at[e] >= first && s.at[e] < last; };
+    for (int64_t e = 0; e < s.count; ++e) {
+      if (e + kAhead < s.count && isOwn(e + kAhead))
+        ahead(e + kAhead);
+      if (isOwn(e))
         add(e);
-    else
-      for (int64_t e = 0; e < s.count; ++e)
-        if (s.at[e] >= first && s.at[e] < last)
-          add(e);
+    }
   }
 }
 
@@ -52,30 +54,51 @@ void gatherRows(Subscript s, const float *__restrict x, float *__restrict y) {
 }
 
 void scatter(Subscript s, const float *__restrict y, int64_t size, float *__restrict z) {
-  byTarget(s, size, 1, z, [=](int64_t e) { z[s.at[e]] += y[e]; });
+  std::memset(z, 0, size_t(size) * sizeof(float));
+  // Each thread but the first adds to elements of its own, which are added up after that.
+  const int64_t threads = omp_get_max_threads();
+  std::vector<float> others(size_t((threads - 1) * size));
+#pragma omp parallel num_threads(threads)
+  {
+    const int64_t own = omp_get_thread_num();
+    float *to = own ? others.data() + (own - 1) * size : z;
+    for (int64_t e = s.count * own / threads; e < s.count * (own + 1) / threads; ++e)
+      to[s.at[e]] += y[e];
+#pragma omp barrier
+#pragma omp for
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t t = 1; t < threads; ++t)
+        z[i] += others[size_t((t - 1) * size + i)];
+  }
 }
 
 void scatterRows(Subscript s, const float *__restrict y, int64_t size, float *__restrict z) {
-  byTarget(s, size, kFeatures, z, [=](int64_t e) {
-    if (e + kAhead < s.count)
-      prefetchRow(z + s.at[e + kAhead] * kFeatures);
+  byTarget(
+      s, size, z,
+      [=](int64_t e) {
 #pragma omp simd
-    for (int64_t k = 0; k < kFeatures; ++k)
-      z[s.at[e] * kFeatures + k] += y[e * kFeatures + k];
-  });
+        for (int64_t k = 0; k < kFeatures; ++k)
+          z[s.at[e] * kFeatures + k] += y[e * kFeatures + k];
+      },
+      [=](int64_t e) {
+        prefetchRow(y + e * kFeatures);
+        prefetchRow(z + s.at[e] * kFeatures);
+      });
 }
 
 void sendRows(Subscript s, Subscript d, const float *__restrict w, const float *__restrict x, int64_t size,
               float *__restrict z) {
-  byTarget(d, size, kFeatures, z, [=](int64_t e) {
-    if (e + kAhead < s.count) {
-      prefetchRow(x + s.at[e + kAhead] * kFeatures);
-      prefetchRow(z + d.at[e + kAhead] * kFeatures);
-    }
+  byTarget(
+      d, size, z,
+      [=](int64_t e) {
 #pragma omp simd
-    for (int64_t k = 0; k < kFeatures; ++k)
-      z[d.at[e] * kFeatures + k] += w[e] * x[s.at[e] * kFeatures + k];
-  });
+        for (int64_t k = 0; k < kFeatures; ++k)
+          z[d.at[e] * kFeatures + k] += w[e] * x[s.at[e] * kFeatures + k];
+      },
+      [=](int64_t e) {
+        prefetchRow(x + s.at[e] * kFeatures);
+        prefetchRow(z + d.at[e] * kFeatures);
+      });
 }
 
 /// Two vectors of several outputs, whose sums stay in registers; what has no neighbor reads zeros.

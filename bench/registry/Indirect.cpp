@@ -90,7 +90,7 @@ static void pushConvolutions(std::vector<Kernel> &list) {
   };
   add("convolution 64", 64, "pixels:56:56", {over(0.8, kIm2col)});
   add("convolution 128", 128, "pixels:28:28", {over(0.8, kIm2col)});
-  add("submanifold convolution 32", 32, "voxels:128:80", {over(3, "NumPy"), over(0.9, "loop")});
+  add("voxel convolution 32", 32, "voxels:128:80", {over(3, "NumPy"), over(0.9, "loop")});
 }
 
 std::vector<Kernel> indirect() {
