@@ -401,6 +401,13 @@ def indirect(make):
         want = numpy.zeros((11, 3))
         want[row] = x.sum()
         yield make.case("scatter to a row", f"Z(p(){outside},l) = x(i)", {"x": (x, ""), "p": (row, "")}, want, options=("-d", "Z=11x3"))
+    # Two sums of one statement, in blocks of rows whose work the second one's integers say.
+    shift = rng.integers(0, 4, (2, 7)).astype("i1")
+    u = data.sparse(4, 1, 83)
+    at = shift + 2
+    factor = numpy.where(at < 4, u[numpy.minimum(at, 3)], 0).sum(0)
+    yield make.case("two sums of gathers", "y(k) = (2 - A(j,q(k))) * u(s(i,k)+2 else 0)",
+                    {"A": (A, ""), "q": (q[:7], ""), "u": (u, ""), "s": (shift, "")}, 2 * factor - A[:, q[:7]].sum(0) * factor)
     order = rng.permutation(9).astype("i4")
     square = data.sparse((9, 9), 0.3, 74)
     for form in ["CSR", "CSC", "COO", "DCSR"]:

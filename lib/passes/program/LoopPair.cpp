@@ -111,8 +111,16 @@ bool LoopPair::keepsOrder() {
   return true;
 }
 
+/// What the second loop needs is there before the first one.
+void LoopPair::moveBetween() {
+  for (Operation *op : between)
+    if (first->isBeforeInBlock(op))
+      op->moveBefore(first);
+}
+
 /// Puts each loop that is not yet over blocks into one.
 void LoopPair::splitIntoBlocks() {
+  moveBetween();
   PartitionOp block = blockOf(first);
   OpBuilder b(first);
   Value estimate = first.getWorkEstimate() ? first.getWorkEstimate() : second.getWorkEstimate();
@@ -123,8 +131,7 @@ void LoopPair::splitIntoBlocks() {
 }
 
 IterateOp LoopPair::fuse(StringRef reason) {
-  for (Operation *op : between)
-    op->moveBefore(first);
+  moveBetween();
   SmallVector<Value> inits(first.getInits());
   SmallVector<unsigned> slots; // of the second loop's carried values
   for (Value init : second.getInits()) {

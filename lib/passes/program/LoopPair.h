@@ -31,6 +31,7 @@ public:
 private:
   bool keepsTasksApart();
   bool collectBetween();
+  void moveBetween();
   bool passesTensorsOnly();
   bool isPassed(mlir::OpResult result);
   bool keepsOrder();
