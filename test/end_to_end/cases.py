@@ -61,7 +61,7 @@ class Maker:
              stored=None):
         """`inputs`: name -> (array or file, format or "" for a dense .npy)."""
         self.count += 1
-        result = re.match(r"\w+", program.rsplit(";", 1)[-1].strip())[0]
+        result = re.findall(r"(?:^|;)\s*(\w+)[^;]*?=", program)[-1]
         files = {}
         for tensor, (source, form) in inputs.items():
             if not isinstance(source, pathlib.Path):
