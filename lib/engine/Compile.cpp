@@ -77,7 +77,7 @@ static bool dependsOnSizes(const notation::Program &program, const notation::Sta
         known.insert(subscript.terms[0].first);
       else
         depends = true;
-  if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding) && statement.concat.isNone())
+  if (!format::isAllDense(program.tensors[statement.lhs.tensor].encoding) && !statement.concat.isWhole())
     for (const notation::Affine &subscript : statement.lhs.subscripts)
       depends |= subscript.isVariable() && !known.contains(subscript.terms[0].first);
   return depends;

@@ -154,10 +154,10 @@ public:
     start();
     for (const Indirection &given : statement.indirections)
       checkValues(given);
-    if (statement.concat.isNone())
-      loop(0);
-    else
+    if (statement.concat.isWhole())
       concatenate();
+    else
+      loop(0);
     finish();
   }
 

@@ -176,6 +176,7 @@ private:
     s.reductionIndices.clear();
     s.assign = true;
     s.concat = resolved.statements[number].concat;
+    s.concat.result = s.lhs;
     checkParts(s);
     return isDense(program.tensors[s.lhs.tensor]) ? writeParts(s) : std::vector{s};
   }
@@ -214,14 +215,12 @@ private:
     auto isSparse = [&](const Access &part) { return !isDense(program.tensors[part.tensor]); };
     if (whole.concat.dims.size() > 1 || std::ranges::any_of(whole.concat.parts, isSparse)) {
       Statement zero = whole;
-      zero.concat = {};
       zero.rhs = zeroOf(whole.rhs);
       made.push_back(zero);
     }
     std::vector<int64_t> begin(whole.lhs.subscripts.size(), 0);
     for (const Access &part : whole.concat.parts) {
       Statement &write = made.emplace_back(whole);
-      write.concat = {};
       write.part = true;
       write.rhs = convertTo(resolved, decideTypes(resolved, types, access(part)), whole.rhs->type);
       for (unsigned d : whole.concat.dims) {
@@ -231,6 +230,8 @@ private:
         begin[d] += resolved.indices[index].size;
       }
     }
+    for (Statement &s : made)
+      s.concat.role = &s == made.data() ? Concatenation::Role::First : Concatenation::Role::Next;
     return made;
   }
 

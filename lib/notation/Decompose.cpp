@@ -29,7 +29,7 @@ Reduce combination(const Program &program, const Statement &s) {
 
 std::string whyNotTensor(const Program &program, const Statement &s, unsigned tensor) {
   const TensorDecl &decl = program.tensors[tensor];
-  if (s.part || !s.concat.isNone())
+  if (!s.concat.isNone())
     return "it is a part of a concatenation";
   if (!decl.input || decl.written)
     return fmt::format("'{}' is computed by the program: only what is given is split", decl.name);

@@ -62,7 +62,7 @@ public:
     for (const Indirection &given : reader.indirections)
       if (given.source.tensor == tensor)
         why = "it gives indices";
-    if (!reader.concat.isNone())
+    if (reader.concat.isWhole())
       why = "a concatenation reads it";
     if (producer.where && why.empty())
       mask(reader, why);
@@ -171,7 +171,7 @@ std::string whyNot(const Program &program, size_t number) {
   const unsigned tensor = s.lhs.tensor;
   if (!s.reductionIndices.empty())
     return "it is a reduction, which would be computed again for each read";
-  if (s.part || !s.concat.isNone())
+  if (!s.concat.isNone())
     return "it is a concatenation";
   if (!s.assign || s.accumulate)
     return "it is no assignment";

@@ -190,7 +190,7 @@ std::string precomputeExpression(Program &program, size_t number, const std::str
   const Statement &reader = program.statements[number];
   if (!reader.indirections.empty())
     return fmt::format("{} reads at coordinates that a tensor gives", nameOf(program, number));
-  if (!reader.concat.isNone())
+  if (reader.concat.isWhole())
     return fmt::format("{} is a concatenation, which computes nothing", nameOf(program, number));
   Occurrences part(program, text);
   part.find(reader.rhs);

@@ -98,7 +98,8 @@ std::string print(const Program &program) {
     for (; next != program.loops.end() && next->begin == s; open.push_back(&*next++))
       line(fmt::format("repeat {} {{", next->most), ";");
     const Statement &statement = program.statements[s];
-    if (!program.tensors[statement.lhs.tensor].condition)
+    const bool isContinued = statement.concat.role == Concatenation::Role::Next;
+    if (!program.tensors[statement.lhs.tensor].condition && !isContinued)
       line(print(program, statement), ";");
     while (!open.empty() && open.back()->end == s + 1) {
       const bool hasCondition = open.back()->until.has_value();
@@ -148,8 +149,9 @@ static std::string print(const Program &program, const Concatenation &concat) {
 }
 
 std::string print(const Program &program, const Statement &statement) {
-  if (!statement.concat.isNone())
-    return fmt::format("{} = {}", print(program, statement.lhs), print(program, statement.concat));
+  if (const Concatenation &concat = statement.concat;
+      !concat.isNone() && concat.role != Concatenation::Role::Next)
+    return fmt::format("{} = {}", print(program, concat.result), print(program, concat));
   std::string text = fmt::format("{} {} {}", print(program, statement.lhs, " else skip"),
                                  assignment(statement), print(program, statement.rhs, 0));
   return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;

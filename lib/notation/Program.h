@@ -91,10 +91,14 @@ struct Indirection {
 /// `concat(A, B; 1)`: tensors, each at coordinates of the result that begin where those of the one before it
 /// end, along these dimensions; along several of them, the parts are blocks of a diagonal.
 struct Concatenation {
-  std::vector<Access>
-      parts; ///< along the dimensions with an index of each part's own, else with the left side's
+  Access result; ///< as the text has it
+  /// Along the dimensions with an index of each part's own, else with the left side's.
+  std::vector<Access> parts;
   std::vector<unsigned> dims; ///< distinct; none: the statement is no concatenation
+  /// A sparse result is made by one statement; a dense one by several, the first of which stands for all.
+  enum class Role : uint8_t { Whole, First, Next } role = Role::Whole;
   bool isNone() const { return dims.empty(); }
+  bool isWhole() const { return !isNone() && role == Role::Whole; }
 };
 
 struct ExprNode;
@@ -254,8 +258,8 @@ struct Statement {
   /// Assigns to some of the coordinates, and leaves the others as they are; those that no statement has
   /// assigned to mean nothing.
   bool part = false;
-  /// Of a statement that is no sum but has the parts in their places; the right side adds them up, for
-  /// whoever asks what is read.
+  /// Of a statement that has parts in their places, or writes one of them. Of one that makes the whole, the
+  /// right side adds the parts up, for whoever asks what is read.
   Concatenation concat = {};
   /// Of the type the left side computes in: its element type, f32 for f16 and bf16 (rounded when stored).
   Expr rhs;

@@ -94,7 +94,7 @@ size_t ScheduleParser::statementNamed() {
 std::vector<Statement *> ScheduleParser::statementsWhere(const std::function<bool(const Statement &)> &fits) {
   std::vector<Statement *> found;
   for (size_t k = 0; k < program.statements.size(); ++k)
-    if ((!only || *only == k) && program.statements[k].concat.isNone() && fits(program.statements[k]))
+    if ((!only || *only == k) && !program.statements[k].concat.isWhole() && fits(program.statements[k]))
       found.push_back(&program.statements[k]);
   return found;
 }

@@ -139,7 +139,7 @@ public:
   }
 
   ResultPattern decide() const {
-    if (!statement.concat.isNone())
+    if (statement.concat.isWhole())
       return {PatternKind::Computed, nullptr, {}};
     if (result.like)
       return likeAnother();

@@ -39,7 +39,7 @@ public:
     makeFunction(builder, number);
     OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
     makeLoops();
-    if (!statement.concat.isNone()) {
+    if (statement.concat.isWhole()) {
       func::ReturnOp::create(b, loc(b), concatenated(b));
       return function;
     }
