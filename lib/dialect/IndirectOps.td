@@ -96,6 +96,8 @@ def Tulle_ConcatOp : Tulle_Op<"concat", [Pure]> {
     1. Operands and result have the same order and element type, and one fill.
     2. The dimensions of `along` are distinct, and of the result; there is one at least.
     3. The result's format is sparse. Parts of a dense tensor are written by loops of their own.
+    4. Sizes along `along` add up to those of the result, and others are equal, as far as they are static; those that are not are the caller's to
+       check.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$parts, DenseI64ArrayAttr:$along);
   let results = (outs AnyRankedTensor:$result);

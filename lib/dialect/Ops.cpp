@@ -155,6 +155,30 @@ LogicalResult OneHotOp::verify() {
   return success();
 }
 
+/// Whether static sizes of parts and result agree where parts are side by side, and add up along the others.
+static LogicalResult verifyPartSizes(ConcatOp op) {
+  RankedTensorType result = op.getResult().getType();
+  for (int64_t d = 0; d < result.getRank(); ++d) {
+    const bool along = llvm::is_contained(op.getAlong(), d);
+    int64_t known = along ? 0 : result.getDimSize(d);
+    for (Value part : op.getParts()) {
+      const int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(d);
+      if (along)
+        known =
+            ShapedType::isDynamic(size) || ShapedType::isDynamic(known) ? ShapedType::kDynamic : known + size;
+      else if (ShapedType::isDynamic(known))
+        known = size;
+      else if (!ShapedType::isDynamic(size) && size != known)
+        return op.emitOpError("expected parts of one size in dimension ")
+               << d << ", got " << known << " and " << size << " (constraint 4)";
+    }
+    if (along && !ShapedType::isDynamic(known) && !result.isDynamicDim(d) && known != result.getDimSize(d))
+      return op.emitOpError("expected size ") << known << " in dimension " << d << " of the result, got "
+                                              << result.getDimSize(d) << " (constraint 4)";
+  }
+  return success();
+}
+
 LogicalResult ConcatOp::verify() {
   RankedTensorType result = getResult().getType();
   if (getParts().empty())
@@ -174,7 +198,7 @@ LogicalResult ConcatOp::verify() {
     return emitOpError("expected a dimension (constraint 2)");
   if (format::isAllDense(getEncoding(result).getValue()))
     return emitOpError("expected a sparse result, got ") << result << " (constraint 3)";
-  return success();
+  return verifyPartSizes(*this);
 }
 
 LogicalResult QueryOp::verify() {

@@ -218,16 +218,14 @@ private:
       zero.rhs = zeroOf(whole.rhs);
       made.push_back(zero);
     }
-    std::vector<int64_t> begin(whole.lhs.subscripts.size(), 0);
-    for (const Access &part : whole.concat.parts) {
+    for (size_t p = 0; p < whole.concat.parts.size(); ++p) {
+      const Access &part = whole.concat.parts[p];
       Statement &write = made.emplace_back(whole);
       write.part = true;
       write.rhs = convertTo(resolved, decideTypes(resolved, types, access(part)), whole.rhs->type);
       for (unsigned d : whole.concat.dims) {
-        const unsigned index = part.subscripts[d].terms[0].first;
-        write.lhs.subscripts[d].terms[0].first = index;
-        write.lhs.subscripts[d].constant = begin[d];
-        begin[d] += resolved.indices[index].size;
+        write.lhs.subscripts[d].terms[0].first = part.subscripts[d].terms[0].first;
+        write.lhs.subscripts[d].constant = offsetsOf(program, whole.concat, d)[p];
       }
     }
     for (Statement &s : made)

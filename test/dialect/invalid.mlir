@@ -442,3 +442,22 @@ func.func @dense_result(%A: tensor<?x?xf64, #CSR>) {
   %C = tulle.concat %A, %A along [1] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) -> tensor<?x?xf64>
   return
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @rows_of_two_sizes(%A: tensor<5x4xf64, #CSR>, %B: tensor<3x4xf64, #CSR>) {
+  // expected-error @+1 {{expected parts of one size in dimension 0, got 5 and 3 (constraint 4)}}
+  %C = tulle.concat %A, %B along [1] : (tensor<5x4xf64, #CSR>, tensor<3x4xf64, #CSR>) -> tensor<?x8xf64, #CSR>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @wrong_sum(%A: tensor<5x4xf64, #CSR>, %B: tensor<5x?xf64, #CSR>) {
+  %0 = tulle.concat %A, %B along [1] : (tensor<5x4xf64, #CSR>, tensor<5x?xf64, #CSR>) -> tensor<5x6xf64, #CSR>
+  // expected-error @+1 {{expected size 8 in dimension 1 of the result, got 7 (constraint 4)}}
+  %C = tulle.concat %A, %A along [1] : (tensor<5x4xf64, #CSR>, tensor<5x4xf64, #CSR>) -> tensor<5x7xf64, #CSR>
+  return
+}
