@@ -320,13 +320,16 @@ private:
   }
 
   int64_t position(const Access &access) const {
-    return linear(program.tensors[access.tensor].dims, [&](size_t d) {
-      int64_t coordinate = access.subscripts[d].constant;
-      for (const auto &[index, coefficient] : access.subscripts[d].terms)
-        coordinate += coefficient * point[index];
-      coordinate /= access.subscripts[d].divisor;
-      return access.subscripts[d].modulus ? coordinate % access.subscripts[d].modulus : coordinate;
-    });
+    return linear(program.tensors[access.tensor].dims,
+                  [&](size_t d) { return coordinate(access.subscripts[d]); });
+  }
+
+  int64_t coordinate(const Affine &subscript) const {
+    int64_t sum = subscript.constant;
+    for (const auto &[index, coefficient] : subscript.terms)
+      sum += coefficient * point[index];
+    sum /= subscript.divisor;
+    return subscript.modulus ? sum % subscript.modulus : sum;
   }
 
   const Scalar &evaluate(const Access &access) const {
@@ -340,6 +343,8 @@ private:
       return node.literal;
     if (auto implied = impliedValue(program, expr, unstored))
       return *implied;
+    if (node.op == Op::Index)
+      return {coordinate(node.access.subscripts[0]), 0};
     if (node.op == Op::Access)
       return evaluate(node.access);
     if (node.op == Op::Select)

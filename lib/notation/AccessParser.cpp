@@ -115,12 +115,22 @@ Affine AccessParser::subscript(const Access &access) {
     s.limit = bounded(end, integer(end));
   }
   s.range = since(begin);
-  for (const Term &term : terms) {
-    const auto [index, isNew] = out.statements.back().scope.emplace(term.index, out.indices.size());
-    if (isNew)
-      out.indices.push_back({index->first, -1});
-    s.terms.emplace_back(index->second, term.coefficient);
-  }
+  for (const Term &term : terms)
+    s.terms.emplace_back(numberOf(term.index), term.coefficient);
+  return s;
+}
+
+unsigned AccessParser::numberOf(const std::string &index) {
+  const auto [known, isNew] = out.statements.back().scope.emplace(index, out.indices.size());
+  if (isNew)
+    out.indices.push_back({known->first, -1});
+  return known->second;
+}
+
+Affine AccessParser::indexOf(const Token &name) {
+  Affine s;
+  s.terms = {{numberOf(std::string(name.text)), 1}};
+  s.range = name.range;
   return s;
 }
 

@@ -31,6 +31,8 @@ protected:
   double real(const Token &token) const;
   /// The name has been taken.
   Access access(const Token &name);
+  /// The index of the statement that has this name.
+  Affine indexOf(const Token &name);
 
   ParsedProgram out;
 
@@ -38,6 +40,7 @@ private:
   struct Term;
   int64_t bounded(const Token &token, __int128 value) const;
   Affine subscript(const Access &access);
+  unsigned numberOf(const std::string &index);
   void term(Affine &s, std::vector<Term> &terms, std::vector<Indirection> &indirections, int sign);
   void addTerm(std::vector<Term> &terms, std::vector<Indirection> &indirections, const Token &name,
                int64_t coefficient);

@@ -369,6 +369,7 @@ private:
     s.rhs = convertTo(resolved, rhs, computeType(*type));
     s.where = withTypes(source.where);
     s.indirections = source.indirections;
+    s.isSet = source.isSet;
     checkIndirections(s);
     s.reductionIndices = reductionIndices(number, s.lhs);
     s.accumulate = source.reduce && hasValue[s.lhs.tensor];

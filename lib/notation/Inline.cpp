@@ -130,14 +130,11 @@ private:
     auto isPlain = [](const Affine &a) { return a.isVariable() && !a.limit; };
     std::map<unsigned, bool> used;
     bool plain = true;
-    auto look = [&](const Access &own) {
-      for (const Affine &subscript : own.subscripts) {
-        plain &= isPlain(subscript);
-        for (auto [index, coefficient] : subscript.terms)
-          used[index] = true;
-      }
-    };
-    forEachAccess(producer.rhs, look);
+    forEachSubscript(producer.rhs, [&](const Affine &subscript) {
+      plain &= isPlain(subscript);
+      for (auto [index, coefficient] : subscript.terms)
+        used[index] = true;
+    });
     for (size_t d = 0; d < access.subscripts.size(); ++d)
       if (!isPlain(access.subscripts[d]) && (!plain || !used[producer.lhs.subscripts[d].terms[0].first]))
         return "it is read at computed coordinates";

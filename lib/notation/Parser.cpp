@@ -5,6 +5,7 @@
 #include "support/Suggest.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -23,6 +24,8 @@ public:
   }
 
 private:
+  std::set<std::string_view> indexNames; ///< of the statement that is parsed
+
   unsigned depthAbove(unsigned below, SourceRange range) const {
     if (below >= maxDepth)
       fail(range,
@@ -86,6 +89,7 @@ private:
     const auto conditions = std::ranges::count_if(out.statements, &ParsedStatement::condition);
     out.tensors.push_back(conditions == 0 ? "until" : fmt::format("until.{}", conditions));
     ParsedStatement &s = out.statements.emplace_back();
+    indexNames.clear();
     s.condition = true;
     s.lhs = {unsigned(out.tensors.size() - 1), {}, word.range, /*bare=*/true};
     s.assignRange = word.range;
@@ -96,6 +100,7 @@ private:
 
   void statement() {
     ParsedStatement &s = out.statements.emplace_back();
+    findIndices();
     s.lhs = access(expectKind(Token::Word, "the name of the result"));
     size_t assign = peek().range.begin;
     const bool subtracts = next("-=");
@@ -103,11 +108,54 @@ private:
     s.assignRange = since(assign);
     if (next("concat") && peek(1).is("("))
       return concatenation(s);
+    if (next("set") && peek(1).is("("))
+      return set(s);
     s.rhs = expression(1);
     if (subtracts)
       s.rhs = negated(s.rhs);
     if (accept("where"))
       s.where = mask(0);
+    s.range = since(s.lhs.range.begin);
+  }
+
+  /// The names of the statement that begins here which stand as indices in a subscript. Elsewhere, by
+  /// themselves, they are values.
+  void findIndices() {
+    indexNames.clear();
+    std::vector<bool> subscripts; // of the parentheses that are open
+    for (unsigned ahead = 0;; ++ahead) {
+      const Token &token = peek(ahead);
+      const bool isWord = token.kind == Token::Word, opens = token.is("(") || token.is("[");
+      if (token.kind == Token::End || token.is("{") || token.is("}") || (token.is(";") && subscripts.empty()))
+        return;
+      const bool isName = isWord && !isReserved(token.text);
+      const Token &next = peek(ahead + 1);
+      if (isName && !subscripts.empty() && subscripts.back() && !next.is("(") && !next.is("["))
+        indexNames.insert(token.text);
+      if (opens)
+        subscripts.push_back(ahead > 0 && peek(ahead - 1).kind == Token::Word &&
+                             !isReserved(peek(ahead - 1).text));
+      else if ((token.is(")") || token.is("]")) && !subscripts.empty())
+        subscripts.pop_back();
+    }
+  }
+
+  /// `set(MASK)`, behind `S(i) =`: true where the mask holds.
+  void set(ParsedStatement &s) {
+    const Token word = take();
+    const Token open = take();
+    s.isSet = true;
+    s.rhs = literal(word, ElementType::Bool, {true, 0});
+    auto item = [&] { return holdsComparison() ? expression(1) : mask(0); };
+    s.where = item();
+    while (accept(",")) {
+      const Mask other = item();
+      const SourceRange range{s.where->range.begin, other->range.end};
+      s.where = make(Op::And, {s.where, other}, range, range);
+    }
+    expectClose(open, ")");
+    if (next("where"))
+      fail(peek().range, "a set is what its mask says: write '&' and the other mask inside of set( )");
     s.range = since(s.lhs.range.begin);
   }
 
@@ -273,13 +321,24 @@ private:
       return literal(token, ElementType::Bool, {token.is("true"), 0});
     if (token.is("where"))
       fail(token.range, "expected an expression before 'where'");
+    if (token.is("set"))
+      fail(token.range, "a set is the whole right side of a statement, as in S(i) = set(i in 0:10:2)");
     if (token.is("concat"))
       fail(token.range, "concat is the whole right side of a statement; give what it makes a name, as in "
                         "T(i,j) = concat(A, B; 0), and read that");
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
     checkMisspelt(token);
+    if (indexNames.contains(token.text) && !next("(") && !next("["))
+      return indexNode(token);
     return accessNode(token);
+  }
+
+  Expr indexNode(const Token &name) {
+    ExprNode node{.op = Op::Index, .type = ElementType::I64, .range = name.range};
+    node.access.subscripts = {indexOf(name)};
+    node.access.range = name.range;
+    return makeNode(std::move(node));
   }
 
   Expr accessNode(const Token &name) {
@@ -373,10 +432,51 @@ private:
     if (token.kind != Token::Word)
       failFound(token, "a tensor whose stored entries select, as in 'where A' or 'where ~A(i,j)', or a "
                        "comparison in parentheses");
+    if (next("in"))
+      return range(token);
     Mask read = accessNode(token);
     if (isComparison(peek()))
       fail(peek().range, "a comparison in a mask stands in parentheses, as in 'where A & (x(i) < 0)'");
     return read;
+  }
+
+  /// `i in 2:10:3`, any of whose numbers may be left out, of which the name has been taken.
+  Mask range(const Token &name) {
+    take();
+    checkName(name, "an index");
+    if (!indexNames.contains(name.text))
+      fail(name.range,
+           fmt::format("'{}' is no index of this statement: it stands in no subscript", name.text));
+    auto bound = [&](int64_t otherwise) {
+      return peek().kind == Token::Integer ? integer(take()) : otherwise;
+    };
+    const int64_t low = bound(0);
+    if (!accept(":"))
+      failFound(peek(), "a range, such as 2:10, 2: or 0:10:2");
+    const bool ends = peek().kind == Token::Integer;
+    const int64_t end = bound(0);
+    const Token second = peek();
+    const int64_t step = accept(":") ? bound(1) : 1;
+    if (step == 0)
+      fail(second.range, "the step of a range is 1 or more");
+    const SourceRange whole = since(name.range.begin);
+    auto number = [&](int64_t value) {
+      return makeNode({.type = ElementType::I64, .literal = {value, 0}, .range = whole});
+    };
+    const Expr index = indexNode(name);
+    Mask both;
+    auto restrict = [&](const Mask &other) {
+      both = both ? make(Op::And, {both, other}, whole, whole) : other;
+    };
+    if (low != 0 || (!ends && step == 1))
+      restrict(make(Op::Ge, {index, number(low)}, whole, whole));
+    if (ends)
+      restrict(make(Op::Lt, {index, number(end)}, whole, whole));
+    if (step != 1) {
+      const Expr offset = low == 0 ? index : make(Op::Sub, {index, number(low)}, whole, whole);
+      restrict(make(Op::Eq, {make(Op::Mod, {offset, number(step)}, whole, whole), number(0)}, whole, whole));
+    }
+    return both;
   }
 
   bool isComparison(const Token &token) const {
@@ -384,11 +484,12 @@ private:
                                [&](const Operation &op) { return op.precedence == 1 && token.is(op.sign); });
   }
 
-  /// Whether the parentheses that have just been opened hold a comparison, other ones inside aside.
+  /// Whether the parentheses that have just been opened, or what stands there up to a comma, hold a
+  /// comparison, other ones inside aside.
   bool holdsComparison() const {
     for (unsigned ahead = 0, open = 0;; ++ahead) {
       const Token &token = peek(ahead);
-      if (token.kind == Token::End || token.is(";") || (open == 0 && token.is(")")))
+      if (token.kind == Token::End || token.is(";") || (open == 0 && (token.is(")") || token.is(","))))
         return false;
       if (open == 0 && isComparison(token))
         return true;

@@ -16,11 +16,10 @@ std::string withoutSpaces(std::string text) {
 /// The indices of an expression, in the order of the text.
 std::vector<unsigned> indicesOf(const Expr &expr) {
   std::vector<unsigned> found;
-  forEachAccess(expr, [&](const Access &access) {
-    for (const Affine &subscript : access.subscripts)
-      for (auto [index, coefficient] : subscript.terms)
-        if (std::ranges::count(found, index) == 0)
-          found.push_back(index);
+  forEachSubscript(expr, [&](const Affine &subscript) {
+    for (auto [index, coefficient] : subscript.terms)
+      if (std::ranges::count(found, index) == 0)
+        found.push_back(index);
   });
   return found;
 }
@@ -59,7 +58,7 @@ public:
   /// What there is to choose from.
   std::vector<std::string> candidates(const Expr &expr) const {
     std::vector<std::string> all;
-    if (expr->op != Op::Literal && expr->op != Op::Access)
+    if (!expr->args.empty())
       all.push_back(print(program, expr));
     for (const Expr &arg : expr->args)
       std::ranges::move(candidates(arg), std::back_inserter(all));

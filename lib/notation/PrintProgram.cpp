@@ -41,6 +41,12 @@ std::string arguments(const Program &program, const ExprNode &node) {
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
+/// The value of an index, or of what compute_inline has put in its place.
+std::string indexValue(const Program &program, const Affine &value, int outer) {
+  const std::string text = print(value, program.indices, "");
+  return value.isVariable() || outer <= (text.starts_with("-") ? 0 : 6) ? text : "(" + text + ")";
+}
+
 /// `outer`: how tightly the surrounding operator binds.
 std::string print(const Program &program, const Expr &expr, int outer) {
   const ExprNode &node = *expr;
@@ -51,6 +57,8 @@ std::string print(const Program &program, const Expr &expr, int outer) {
   }
   if (node.op == Op::Access)
     return print(program, node.access);
+  if (node.op == Op::Index)
+    return indexValue(program, node.access.subscripts[0], outer);
   if (node.op == Op::Convert)
     return std::string(name(node.type)) + arguments(program, node);
   const Operation &op = operation(node.op);
@@ -152,8 +160,11 @@ std::string print(const Program &program, const Statement &statement) {
   if (const Concatenation &concat = statement.concat;
       !concat.isNone() && concat.role != Concatenation::Role::Next)
     return fmt::format("{} = {}", print(program, concat.result), print(program, concat));
-  std::string text = fmt::format("{} {} {}", print(program, statement.lhs, " else skip"),
-                                 assignment(statement), print(program, statement.rhs, 0));
+  std::string text =
+      fmt::format("{} {} ", print(program, statement.lhs, " else skip"), assignment(statement));
+  if (statement.isSet)
+    return fmt::format("{}set({})", text, printMask(program, statement.where, 0));
+  text += print(program, statement.rhs, 0);
   return statement.where ? text + " where " + printMask(program, statement.where, 0) : text;
 }
 

@@ -15,6 +15,7 @@ enum class Reduce : uint8_t { Add, Mul, Min, Max, Or, And, Xor };
 enum class Op : uint8_t {
   Literal, ///< `literal`
   Access,  ///< `access`
+  Index,   ///< the value of `access.subscripts[0]`, of no tensor
   Convert, ///< args[0] as `type`
   // unary
   Neg,
@@ -110,7 +111,7 @@ struct ExprNode {
   Op op = Op::Literal;
   ElementType type = ElementType::F64; ///< of the value
   Scalar literal{};
-  Access access{};
+  Access access{}; ///< of Access; its subscript of Index
   std::vector<Expr> args{};
   SourceRange range{};
   unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
@@ -144,6 +145,17 @@ template <class Visit> void forEachAccess(const Expr &expr, const Visit &visit) 
     visit(expr->access);
   for (const Expr &arg : expr->args)
     forEachAccess(arg, visit);
+}
+
+/// Calls `visit` with every subscript of an expression, which may be null, and with every index whose value
+/// it takes.
+template <class Visit> void forEachSubscript(const Expr &expr, const Visit &visit) {
+  if (!expr)
+    return;
+  for (const Affine &subscript : expr->access.subscripts)
+    visit(subscript);
+  for (const Expr &arg : expr->args)
+    forEachSubscript(arg, visit);
 }
 
 /// Whether a mask, which may be null, compares values.
@@ -261,6 +273,8 @@ struct Statement {
   /// Of a statement that has parts in their places, or writes one of them. Of one that makes the whole, the
   /// right side adds the parts up, for whoever asks what is read.
   Concatenation concat = {};
+  /// `set(MASK)`: a sparse result stores what the mask holds, be it most of all there is.
+  bool isSet = false;
   /// Of the type the left side computes in: its element type, f32 for f16 and bf16 (rounded when stored).
   Expr rhs;
   Mask where;                             ///< null: everywhere

@@ -121,11 +121,25 @@ private:
       if (a.bare && s.scope.contains(name))
         out.fail(
             a.range,
-            fmt::format(
-                "index '{}' is used as a value; only tensors and numbers have values (give a tensor that "
-                "holds 0, 1, 2, …)",
-                name));
+            fmt::format("'{}' is an index of this statement, and no tensor: compare it, as in where ({} > 0)",
+                        name, name));
     }
+    checkValues(s.rhs);
+    checkValues(s.where);
+  }
+
+  /// An index by itself is a value, and a tensor of that name is another.
+  void checkValues(const Expr &expr) const {
+    if (!expr)
+      return;
+    if (expr->op == Op::Index)
+      if (const std::string &name = out.indices[expr->access.subscripts[0].terms[0].first].name;
+          out.tensor(name))
+        out.fail(expr->range, fmt::format("'{0}' is an index of this statement, and the name of a tensor: "
+                                          "rename the index, or write {0}() for the tensor",
+                                          name));
+    for (const Expr &arg : expr->args)
+      checkValues(arg);
   }
 
   void checkLeft(const Access &lhs) {

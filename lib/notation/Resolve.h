@@ -18,6 +18,7 @@ struct ParsedStatement {
   std::map<std::string, unsigned, std::less<>> scope; ///< the numbers of its indices
   std::vector<Indirection> indirections;
   Concatenation concat;
+  bool isSet = false; ///< `set(MASK)`, which is `true where MASK`
 };
 
 /// Names have numbers: tensors in the whole text, indices in each statement.

@@ -28,9 +28,8 @@ bool zeroComparesFalse(const ExprNode &node) {
 /// The smallest sub-expression that makes `expr` nonzero although all its sparse operands are absent.
 const ExprNode &culprit(const Expr &expr, const AccessTest &absent) {
   const ExprNode &node = *expr;
-  const bool isLeaf = node.op == Op::Literal || node.op == Op::Access;
   if (node.op == Op::Convert || node.op == Op::Neg || node.op == Op::Abs ||
-      (!isLeaf && operation(node.op).zero == ZeroRule::All))
+      (!node.args.empty() && operation(node.op).zero == ZeroRule::All))
     for (const Expr &arg : node.args)
       if (!isAbsent(arg, absent))
         return culprit(arg, absent);
@@ -70,6 +69,8 @@ bool isAbsent(const Expr &expr, const AccessTest &isAccessAbsent) {
     return isZero(node.literal);
   if (node.op == Op::Access)
     return isAccessAbsent(node.access);
+  if (node.op == Op::Index) // 0 is a value of it like others
+    return false;
   auto arg = [&](unsigned i) { return isAbsent(node.args[i], isAccessAbsent); };
   // A factor that is written as 0 is a value like others: 0 * inf is nan.
   auto factor = [&](unsigned i) { return node.args[i]->op != Op::Literal && arg(i); };
@@ -271,7 +272,7 @@ private:
     auto isTrue = [&](const Expr &e) { return isAbsent(e, absent) ? std::optional(false) : std::nullopt; };
     if (statement.where && admits(statement.where, isStored, isTrue) != true)
       return "";
-    if (writesSomewhere())
+    if (writesSomewhere() || statement.isSet)
       return "";
     if (!isNeutral(program, statement, absent))
       return impliedValue(program, statement.rhs, absent) && !statement.assign ? takesInGaps() : nonzero();
@@ -358,6 +359,8 @@ public:
       return absent(node.access)
                  ? std::optional(format::fillValue(program.tensors[node.access.tensor].encoding, node.type))
                  : std::nullopt;
+    if (node.op == Op::Index)
+      return std::nullopt;
     if (node.op == Op::Select)
       return selected(node);
     std::vector<std::optional<Scalar>> args;

@@ -71,17 +71,16 @@ std::vector<Group> group(const Statement &s, const std::vector<Expr> &terms) {
   std::vector<Group> groups;
   for (const Expr &term : terms) {
     std::set<unsigned> used;
-    auto addIndices = [&](const Access &access) {
-      for (const Affine &subscript : access.subscripts)
-        for (const auto &[index, coefficient] : subscript.terms)
-          used.insert(index);
+    auto addIndices = [&](const Affine &subscript) {
+      for (const auto &[index, coefficient] : subscript.terms)
+        used.insert(index);
     };
-    forEachAccess(term, addIndices);
-    forEachAccess(s.where, addIndices);
-    addIndices(s.lhs);
+    forEachSubscript(term, addIndices);
+    forEachSubscript(s.where, addIndices);
+    std::ranges::for_each(s.lhs.subscripts, addIndices);
     for (const Indirection &given : s.indirections | std::views::reverse)
       if (used.contains(given.index))
-        addIndices(given.source);
+        std::ranges::for_each(given.source.subscripts, addIndices);
     std::vector<unsigned> reductions;
     std::ranges::copy_if(s.reductionIndices, std::back_inserter(reductions),
                          [&](unsigned index) { return used.contains(index); });

@@ -56,6 +56,8 @@ public:
       node->type = *types[node->access.tensor];
       return {node, node->type, false};
     }
+    if (expr->op == Op::Index)
+      return {expr, ElementType::I64, false};
     std::vector<Typed> args;
     for (const Expr &arg : expr->args)
       args.push_back(type(arg));

@@ -18,7 +18,8 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
   addList(command, "-t,--tensor", options.tensors,
           "NAME=FILE (.mtx .tns .smtx .npy .npz .h5, .gz) or NAME=GENERATOR: random[:seed[:density]] ones "
           "iota grid2d:N "
-          "grid3d27:N uniform:rows:cols:nnz-per-row nm:rows:cols:n:m rmat:scale:degree");
+          "grid3d27:N uniform:rows:cols:nnz-per-row nm:rows:cols:n:m rmat:scale:degree "
+          "permutation:size[:seed] hilbert:rows:cols morton:rows:cols");
   addList(command, "-f,--format", options.formats,
           "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : "
           "compressed)', or "

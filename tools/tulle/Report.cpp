@@ -19,11 +19,24 @@ using notation::Op;
 using notation::Program;
 using notation::Statement;
 
+/// Of a set, what it holds says more than its values.
+static std::string firstCoordinates(const runtime::Tensor &tensor, int64_t shown) {
+  std::string text;
+  int64_t count = 0;
+  runtime::forEachStored(tensor, [&](std::span<const int64_t> at, int64_t) {
+    if (++count <= shown)
+      text += at.size() == 1 ? fmt::format(" {}", at[0]) : fmt::format(" ({})", fmt::join(at, ","));
+  });
+  return text + (count > shown ? " …" : "");
+}
+
 std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
   constexpr int64_t shown = 6;
   std::string text =
       fmt::format("{}: {} [{}], {}, {} stored:", name, tulle::name(tensor.type), fmt::join(tensor.dims, "x"),
                   format::displayName(tensor.encoding), tensor.storedCount());
+  if (tensor.type == ElementType::Bool && !format::isAllDense(tensor.encoding))
+    return text + firstCoordinates(tensor, shown);
   const runtime::StoredValues values(tensor);
   for (int64_t i = 0; i < std::min(shown, tensor.storedCount()); ++i)
     text += " " + runtime::scalarText(tensor.type, loadScalar(tensor.type, values[i]));
@@ -34,7 +47,7 @@ std::string summarize(const std::string &name, const runtime::Tensor &tensor) {
 static void survey(const Expr &expr, int &operations, std::vector<const notation::Access *> &accesses) {
   if (expr->op == Op::Access)
     accesses.push_back(&expr->access);
-  else if (expr->op != Op::Literal && expr->op != Op::Convert && expr->op != Op::Neg)
+  else if (!expr->args.empty() && expr->op != Op::Convert && expr->op != Op::Neg)
     ++operations;
   for (const Expr &arg : expr->args)
     survey(arg, operations, accesses);
@@ -49,9 +62,11 @@ static std::set<unsigned> indicesOf(const notation::Access &access) {
 }
 
 static std::set<unsigned> indicesOf(const Expr &expr) {
-  std::set<unsigned> used = expr->op == Op::Access ? indicesOf(expr->access) : std::set<unsigned>();
-  for (const Expr &arg : expr->args)
-    used.merge(indicesOf(arg));
+  std::set<unsigned> used;
+  notation::forEachSubscript(expr, [&](const notation::Affine &subscript) {
+    for (auto [index, coefficient] : subscript.terms)
+      used.insert(index);
+  });
   return used;
 }
 

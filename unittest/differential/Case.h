@@ -69,6 +69,9 @@ void addIndirections(Case &c);
 /// Multiplies by a tensor that is read at digits of an index now and then.
 void addDigits(Case &c);
 
+/// Takes the values of indices, and compares them in masks, now and then.
+void addIndexValues(Case &c);
+
 /// Makes what statements read of several parts, by a statement before them, now and then.
 void addConcatenation(Case &c);
 

@@ -97,7 +97,10 @@ void addConcatenation(Case &c) {
   c.statements.insert(
       c.statements.begin(),
       {fmt::format("{}({})", name, fmt::join(indices, ",")), "=", {Tree::Kind::Leaf, concat, {}}, ""});
-  c.results[name] = {whole.type, whole.dims, keeps ? whole.format : randomFormat(random, order)};
+  const std::string other = randomFormat(random, order);
+  // What reads it may be sparse only where it is.
+  const bool isDense = format::isAllDense(format::parseFormat(other, order));
+  c.results[name] = {whole.type, whole.dims, keeps || isDense ? whole.format : other};
   c.inputs.erase(name);
 }
 

@@ -186,4 +186,36 @@ void addDigits(Case &c) {
   addFactor(c, statement, g, subscripts, dims, randomFormat(random, 2), random);
 }
 
+/// What a mask says of an index: a range, or a comparison.
+static std::string restriction(Random &random, const std::string &index, int64_t size) {
+  const int64_t low = random.below(size + 2), end = random.below(size + 2), step = 1 + random.below(3);
+  return random.pick<std::string>({fmt::format("{} in {}:{}:{}", index, low, end, step),
+                                   fmt::format("{} in :{}", index, end),
+                                   fmt::format("~({} in {}:)", index, low),
+                                   fmt::format("({} % {} != {})", index, step + 1, low % (step + 1))});
+}
+
+void addIndexValues(Case &c) {
+  Random random(c.seed * 16 + 0x1d0a);
+  if (!random.chance(0.12))
+    return;
+  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
+  const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
+  if (sizes.empty())
+    return;
+  const auto &[index, size] = *std::next(sizes.begin(), random.below(int64_t(sizes.size())));
+  const std::string other = std::next(sizes.begin(), random.below(int64_t(sizes.size())))->first;
+  if (random.chance(0.5)) {
+    const std::string compared =
+        fmt::format("({} {} {})", index, random.pick<std::string>({"<", ">=", "=="}), other);
+    const std::string mask = random.chance(0.3) ? compared : restriction(random, index, size);
+    statement.where = statement.where.empty() ? mask : fmt::format("({}) & {}", statement.where, mask);
+  }
+  if (random.chance(0.6)) {
+    Tree value{Tree::Kind::Leaf, random.chance(0.5) ? index : fmt::format("({} - {} + 1)", index, other), {}};
+    statement.rhs = {
+        Tree::Kind::Infix, random.pick<std::string>({"*", "*", "+"}), {statement.rhs, std::move(value)}};
+  }
+}
+
 } // namespace tulle::differential

@@ -54,6 +54,35 @@ TEST(Check, PrecedenceShowsInCanonicalText) {
   EXPECT_EQ(printed("w = x(i)"), "w() = x(i)");
 }
 
+/// Also where they stand before the subscript that makes them indices.
+TEST(Check, IndicesByThemselvesAreValues) {
+  Program p = check("s = i * A(i,j) + k", {{"A", input({3, 4})}, {"k", input({})}});
+  EXPECT_EQ(print(p), "s() = f64(i) * A(i,j);\ns() += k()\n");
+  const Expr &product = p.statements[0].rhs;
+  ASSERT_EQ(product->args[0]->args[0]->op, Op::Index);
+  EXPECT_EQ(product->args[0]->args[0]->type, ElementType::I64);
+  EXPECT_EQ(print(check("B(i,j) = A(i,j) where (i >= j)", {{"A", input({3, 4})}})),
+            "B(i,j) = A(i,j) where (i >= j)\n");
+  // Each term is summed over the indices whose values it takes, too.
+  EXPECT_EQ(print(check("y(i) = i + j * A(i,j)", {{"A", input({3, 4}, ElementType::I64)}})),
+            "y(i) = i;\ny(i) += j * A(i,j)\n");
+  EXPECT_EQ(print(check("y(i) = i() * x(i)", {{"x", input({3})}, {"i", input({})}})),
+            "y(i) = i() * x(i)\n");
+}
+
+TEST(Check, SetsAreMasks) {
+  const Binding sparse{.dims = std::vector<int64_t>{12}, .encoding = format::parseFormat("COO", 1)};
+  Program p = check("S(i) = set(i in 2:10:3); T(i) = set(~S | S & (i < 4)); y(i) = 1 where i in 3:",
+                    {{"S", sparse}, {"T", sparse}, {"y", sparse}});
+  EXPECT_EQ(print(p), "S(i) = set((i >= 2) & (i < 10) & ((i - 2) % 3 == 0));\n"
+                      "T(i) = set(~S(i) | S(i) & (i < 4));\n"
+                      "y(i) = 1 where (i >= 3)\n");
+  EXPECT_EQ(p.tensors[0].type, ElementType::Bool);
+  EXPECT_EQ(print(check(p.text, {{"S", sparse}, {"T", sparse}, {"y", sparse}})), print(p));
+  EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)", {{"S", {.dims = std::vector<int64_t>{5, 5}}}})),
+            "S(i,j) = set((i + j < 4) & (i < 3))\n");
+}
+
 TEST(Check, BareMaskTakesSubscripts) {
   EXPECT_EQ(printed("w(j,i) = A(i,j) where A"), "w(j,i) = A(i,j) where A(i,j)");
   EXPECT_EQ(printed("w(i,j) = A(i,k) * B(k,j) where ~M & A"),

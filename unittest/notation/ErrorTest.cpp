@@ -31,8 +31,11 @@ TEST(Error, Indices) {
       refusal("y(i,i) = A(i,j)", {{"A", input({3, 4})}}),
       AllOf(HasSubstr("index 'i' is repeated on the left"), HasSubstr("<expr>:1:3: note: first used here")));
   EXPECT_THAT(refusal("y(i+1) = A(i,j)", {{"A", input({3, 4})}}), HasSubstr("single index"));
-  EXPECT_THAT(refusal("y(i) = A(i,j) * j", {{"A", input({3, 4})}}),
-              HasSubstr("index 'j' is used as a value"));
+  EXPECT_THAT(refusal("j = 2; y(i) = A(i,j) * j", {{"A", input({3, 4})}}),
+              AllOf(HasSubstr("<expr>:1:24: error"),
+                    HasSubstr("'j' is an index of this statement, and the name of a tensor")));
+  EXPECT_THAT(refusal("y(i) = A(i,j) where j", {{"A", input({3, 4})}}),
+              HasSubstr("'j' is an index of this statement, and no tensor: compare it"));
   EXPECT_THAT(refusal("y(i) = A(i)", {{"A", input({3, 4})}}),
               HasSubstr("'A' has 2 dimensions, but 1 subscript here"));
   EXPECT_THAT(

@@ -114,6 +114,53 @@ TEST(Generate, FilledTensors) {
       EXPECT_TRUE(d >= 0 && d < 1);
 }
 
+/// Rows and columns along a curve.
+std::vector<std::pair<int64_t, int64_t>> cells(const char *spec) {
+  const std::vector<double> numbers = values(generate(spec, {}, ElementType::I32).stored);
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (size_t at = 0; at + 1 < numbers.size(); at += 2)
+    found.emplace_back(int64_t(numbers[at]), int64_t(numbers[at + 1]));
+  return found;
+}
+
+TEST(Generate, CurvesVisitEveryCellOnce) {
+  for (const char *spec : {"hilbert:8:8", "morton:8:8", "hilbert:5:12", "morton:12:5", "hilbert:1:7",
+                           "morton:1:1"}) {
+    const auto dims = *impliedDims(spec);
+    const auto found = cells(spec);
+    EXPECT_EQ(std::set(found.begin(), found.end()).size(), size_t(dims[0])) << spec;
+    EXPECT_EQ(found.size(), size_t(dims[0])) << spec;
+  }
+  const auto hilbert = cells("hilbert:16:16");
+  for (size_t at = 1; at < hilbert.size(); ++at)
+    EXPECT_EQ(std::abs(hilbert[at].first - hilbert[at - 1].first) +
+                  std::abs(hilbert[at].second - hilbert[at - 1].second),
+              1)
+        << at;
+  const auto morton = cells("morton:16:16");
+  for (int64_t at = 0; at < int64_t(morton.size()); ++at) {
+    int64_t bits = 0;
+    for (int64_t bit = 0; bit < 4; ++bit)
+      bits |= (morton[at].first >> bit & 1) << (2 * bit + 1) | (morton[at].second >> bit & 1) << (2 * bit);
+    EXPECT_EQ(bits, at);
+  }
+}
+
+TEST(Generate, Permutations) {
+  const std::vector<double> p = values(generate("permutation:500:3", {}, ElementType::I16).stored);
+  EXPECT_EQ(std::set(p.begin(), p.end()).size(), 500u);
+  EXPECT_EQ(*std::ranges::max_element(p), 499);
+  EXPECT_FALSE(std::ranges::is_sorted(p));
+  EXPECT_NE(p, values(generate("permutation:500:4", {}, ElementType::I16).stored));
+  EXPECT_EQ(generate("permutation:0", {}, ElementType::I32).stored.storedCount(), 0);
+  for (const char *spec : {"permutation:200", "hilbert:200:2", "morton:2:200"}) {
+    EXPECT_THROW(generate(spec, {}, ElementType::I8), Error) << spec;
+    EXPECT_THROW(generate(spec, {}, ElementType::F64), Error) << spec;
+  }
+  EXPECT_THROW(generate("hilbert:0:2", {}, ElementType::I32), Error);
+  EXPECT_THROW(generate("morton:2000000000:2000000000", {}, ElementType::I32), Error);
+}
+
 TEST(Generate, RandomWithDensity) {
   FileContents c = generate("random:1:0.25", {200, 100}, ElementType::F64);
   EXPECT_FALSE(c.isStored);

@@ -3,6 +3,7 @@
 #include "passes/import/Body.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "notation/Arithmetic.h"
@@ -71,6 +72,8 @@ Value BodyBuilder::expr(const notation::Expr &e) {
     return constant(e->type, e->literal);
   case Op::Access:
     return valueOf(e->access);
+  case Op::Index:
+    return indexValue(e->access.subscripts[0]);
   case Op::Convert:
     return convert(expr(e->args[0]), e->args[0]->type, e->type);
   case Op::Select: {
@@ -84,6 +87,22 @@ Value BodyBuilder::expr(const notation::Expr &e) {
   if (e->args.size() == 1)
     return unary(e->op, e->args[0]->type, x);
   return binary(e->op, e->args[0]->type, x, expr(e->args[1]));
+}
+
+Value BodyBuilder::indexValue(const notation::Affine &value) {
+  Type type = b.getI64Type();
+  Value sum;
+  for (auto [index, coefficient] : value.terms) {
+    Value term =
+        plain<arith::IndexCastUIOp>(type, linalg::IndexOp::create(b, loc, loopOf(index)).getResult());
+    term = b.createOrFold<arith::MulIOp>(loc, term, integer(type, coefficient));
+    sum = sum ? plain<arith::AddIOp>(sum, term) : term;
+  }
+  Value shift = integer(type, value.constant);
+  sum = sum ? b.createOrFold<arith::AddIOp>(loc, sum, shift) : shift;
+  if (value.divisor != 1)
+    sum = plain<arith::DivUIOp>(sum, integer(type, value.divisor));
+  return value.modulus == 0 ? sum : plain<arith::RemUIOp>(sum, integer(type, value.modulus));
 }
 
 Value BodyBuilder::mask(const notation::Mask &m) {

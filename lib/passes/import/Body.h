@@ -13,8 +13,9 @@ mlir::Type scalarType(mlir::MLIRContext &context, ElementType type);
 class BodyBuilder {
 public:
   using ValueOf = std::function<mlir::Value(const notation::Access &)>;
-  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc, bool strictFp, ValueOf valueOf)
-      : b(builder), loc(loc), strictFp(strictFp), valueOf(std::move(valueOf)) {}
+  using LoopOf = std::function<unsigned(unsigned index)>;
+  BodyBuilder(mlir::OpBuilder &builder, mlir::Location loc, bool strictFp, ValueOf valueOf, LoopOf loopOf)
+      : b(builder), loc(loc), strictFp(strictFp), valueOf(std::move(valueOf)), loopOf(std::move(loopOf)) {}
 
   mlir::Value expr(const notation::Expr &expr);
   /// The i1 that says whether the coordinate is in the set.
@@ -45,6 +46,7 @@ private:
   template <typename Division> Value divide(Value x, Value y);
   Value power(Value x, Value y);
   template <typename Shift> Value shift(Value x, Value y);
+  Value indexValue(const notation::Affine &value);
   Value floatToInt(Value x, ElementType from, ElementType to);
   Value integer(mlir::Type type, int64_t value);
   Value real(mlir::Type type, double value);
@@ -56,7 +58,8 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   bool strictFp;
-  ValueOf valueOf;
+  ValueOf valueOf; ///< of operands
+  LoopOf loopOf;   ///< the dimension of the iteration space that an index is
 };
 
 } // namespace tulle::passes

@@ -474,7 +474,7 @@ private:
     for (const notation::Affine &s : statement.lhs.subscripts)
       sizes.push_back(indexSize(b, s.terms[0].first));
     Value empty = tensor::EmptyOp::create(b, loc(b), tensorType(*b.getContext(), decl, encoding), sizes);
-    Value value = BodyBuilder(b, loc(b), options.strictFp, nullptr).constant(type, start);
+    Value value = BodyBuilder(b, loc(b), options.strictFp, nullptr, nullptr).constant(type, start);
     return dialect::FillOp::create(b, loc(b), empty.getType(), value, empty);
   }
 
@@ -515,15 +515,16 @@ private:
       init = dialect::LikeOp::create(b, loc(b), init.getType(), init, inputs[*patternOperand]);
     if (statement.accumulate || statement.part)
       return init;
-    BodyBuilder builder(b, loc(b), options.strictFp, nullptr);
+    BodyBuilder builder(b, loc(b), options.strictFp, nullptr, nullptr);
     const Scalar identity = notation::identity(statement.reduce, result().type);
     Value start = builder.constant(result().type, statement.assign ? Scalar{} : identity);
     return dialect::FillOp::create(b, loc(b), init.getType(), start, init);
   }
 
   BodyBuilder bodyBuilder(OpBuilder &b, ValueRange args) const {
-    return BodyBuilder(b, loc(b), options.strictFp,
-                       [this, args](const Access &access) { return args[find(access)]; });
+    return BodyBuilder(
+        b, loc(b), options.strictFp, [this, args](const Access &access) { return args[find(access)]; },
+        [this](unsigned index) { return loopOf(index); });
   }
 
   /// The value after one point of the iteration space, in the type of the right-hand side: what meets the

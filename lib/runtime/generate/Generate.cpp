@@ -302,6 +302,102 @@ Matrix rmat(const Spec &spec) {
           [=](ElementType type) -> FileContents { return {rmatEntries(spec, scale, degree, type), "CSR"}; }};
 }
 
+//===--- Orders: at each place, coordinates ---===//
+
+/// Appends the cells of a square that lie inside of rows x columns, in the order of a curve; squares outside
+/// cost nothing.
+class Curve {
+public:
+  Curve(int64_t rows, int64_t columns, Tensor &cells) : rows(rows), columns(columns), cells(cells) {
+    while (side < std::max(rows, columns))
+      side *= 2;
+  }
+  /// By the bits of both coordinates in turn (Morton 1966).
+  void morton() { morton(0, 0, side); }
+  /// Neighbors in the order are neighbors in the square (Hilbert 1891).
+  void hilbert() { hilbert({0, 0}, {side, 0}, {0, side}); }
+
+private:
+  using Vector = std::array<int64_t, 2>; ///< rows and columns
+  int64_t rows, columns, side = 1, count = 0;
+  Tensor &cells;
+
+  void append(int64_t row, int64_t column) {
+    for (int64_t coordinate : {row, column})
+      storeScalar(cells.type, cells.value(count++), {coordinate, 0});
+  }
+  bool isOutside(int64_t row, int64_t column) const { return row >= rows || column >= columns; }
+
+  void morton(int64_t row, int64_t column, int64_t size) {
+    if (isOutside(row, column))
+      return;
+    if (size == 1)
+      return append(row, column);
+    const int64_t half = size / 2;
+    for (int64_t r : {row, row + half})
+      for (int64_t c : {column, column + half})
+        morton(r, c, half);
+  }
+
+  /// From a corner, along one side and the other, which may go backwards.
+  void hilbert(Vector corner, Vector along, Vector up) {
+    const int64_t row = corner[0] + std::min<int64_t>(0, along[0] + up[0]),
+                  column = corner[1] + std::min<int64_t>(0, along[1] + up[1]);
+    if (isOutside(row, column))
+      return;
+    if (std::abs(along[0] + along[1]) == 1)
+      return append(row, column);
+    auto at = [&](const Vector &from, const Vector &way, int64_t by) {
+      return Vector{from[0] + way[0] / by, from[1] + way[1] / by};
+    };
+    const Vector a = {along[0] / 2, along[1] / 2}, u = {up[0] / 2, up[1] / 2};
+    const Vector back = {-a[0], -a[1]}, down = {-u[0], -u[1]};
+    hilbert(corner, u, a);
+    hilbert(at(corner, up, 2), a, u);
+    hilbert(at(at(corner, up, 2), along, 2), a, u);
+    hilbert(at(at(corner, along, 1), up, 2), down, back);
+  }
+};
+
+void checkOrder(const Spec &spec, ElementType type, int64_t largest) {
+  const Scalar last{largest, 0};
+  if (!isInteger(type) || convertScalar(last, ElementType::I64, type).i != largest)
+    throwError("'{}' makes integers up to {}; say which, as in --type p=i32", spec.text, largest);
+}
+
+/// Row and column of every place.
+Matrix curve(const Spec &spec) {
+  const int64_t rows = spec.integer(0, "rows", 1, INT32_MAX), columns = spec.integer(1, "cols", 1, INT32_MAX);
+  const std::vector<int64_t> dims = {rows * columns, 2};
+  return {dims, [=](ElementType type) -> FileContents {
+            checkOrder(spec, type, std::max(rows, columns) - 1);
+            Tensor cells = makeDense(type, dims, false);
+            Curve along(rows, columns, cells);
+            if (spec.name == "morton")
+              along.morton();
+            else
+              along.hilbert();
+            return {std::move(cells), "dense"};
+          }};
+}
+
+/// 0, 1, … size - 1 in an order drawn at random (Fisher and Yates).
+Matrix permutation(const Spec &spec) {
+  const int64_t size = spec.integer(0, "size", 0, INT64_MAX);
+  const int64_t seed = spec.arguments.size() > 1 ? spec.integer(1, "seed", 0, INT64_MAX) : 0;
+  return {{size}, [=](ElementType type) -> FileContents {
+            checkOrder(spec, type, std::max<int64_t>(size, 1) - 1);
+            Tensor order = makeDense(type, {size}, false);
+            Random random(seed);
+            for (int64_t i = 0; i < size; ++i) {
+              const auto other = int64_t(random.below(uint64_t(i) + 1));
+              storeScalar(type, order.value(i), loadScalar(type, order.value(other)));
+              storeScalar(type, order.value(other), {i, 0});
+            }
+            return {std::move(order), "dense"};
+          }};
+}
+
 //===--- The table ---===//
 
 struct Generator {
@@ -319,6 +415,9 @@ constexpr Generator kGenerators[] = {
     {"uniform", "uniform:rows:cols:nnz-per-row", 3, 3, uniform},
     {"nm", "nm:rows:cols:n:m", 4, 4, grouped},
     {"rmat", "rmat:scale:degree", 2, 2, rmat},
+    {"permutation", "permutation:size[:seed]", 1, 2, permutation},
+    {"hilbert", "hilbert:rows:cols", 2, 2, curve},
+    {"morton", "morton:rows:cols", 2, 2, curve},
 };
 
 const Generator *find(std::string_view spec) {

@@ -10,8 +10,10 @@ bool isGenerator(std::string_view spec);
 
 /// random[:seed[:density]] (uniform in [0,1); density < 1: that fraction stored), ones, iota fill `dims`;
 /// grid2d:N (5-point), grid3d27:N (27-point), uniform:rows:cols:nnz-per-row, nm:rows:cols:n:m (n of every m
-/// columns of a row), rmat:scale:degree imply their sizes, which must agree with `dims` where those are given
-/// (non-empty). Throws Error for bad arguments and sizes beyond memory.
+/// columns of a row), rmat:scale:degree imply their sizes, and so do orders, of integers:
+/// permutation:size[:seed], and the coordinates along curves, rows * cols x 2, hilbert:rows:cols and
+/// morton:rows:cols. Sizes must agree with `dims` where those are given (non-empty). Throws Error for bad
+/// arguments and sizes beyond memory.
 FileContents generate(std::string_view spec, const std::vector<int64_t> &dims, ElementType type);
 
 /// The sizes a spec implies; nullopt when it takes them from the expression.
