@@ -14,21 +14,23 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
     - `nothing`: it is -1, which is no coordinate.
     - `nearest`: it is 0, or the last coordinate.
 
-    With `plus`, a number is added to each integer first.
+    With `plus`, a number is added to each integer first. With `at`, the integers that are read, and have to be coordinates, are those at these
+    coordinates of the source, of which -1 stands for all of a dimension.
 
     Constraints:
     1. Source and result are dense in the order of their dimensions, of equal shapes, with integers of 8, 16, 32 or 64 bits.
     2. With `error` alone, the types are equal. Otherwise the result's integers are no narrower than the source's, and have 32 bits at least.
+    3. `at` has a number for each dimension of the source, -1 or above.
   }];
   let arguments = (ins AnyRankedTensor:$source, Index:$size, Tulle_OutsideAttr:$outside, StrAttr:$text,
-                       DefaultValuedAttr<I64Attr, "0">:$plus);
+                       DefaultValuedAttr<I64Attr, "0">:$plus, OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs AnyRankedTensor:$result);
   let extraClassDeclaration = [{
     /// Whether the result is the source, all of which are coordinates.
     bool isCheck() { return getOutside() == Outside::Error && getPlus() == 0; }
   }];
   let assemblyFormat = [{
-    $source `below` $size `outside` $outside $text (`plus` $plus^)? attr-dict `:` type($source) `->` type($result)
+    $source `below` $size `outside` $outside $text (`plus` $plus^)? (`at` $at^)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -43,19 +45,27 @@ def Tulle_ReshapeOp : Tulle_Op<"reshape", [Pure]> {
     The map has the coordinates of the source for each of the result's dimensions. A reshape is a change of the map from dimensions to
     levels: with it, `#CSR` is `(l) -> (l floordiv 64 : dense, l mod 64 : compressed)`. No entry is moved.
 
+    With `expand` the map has the coordinates of the result, for those of the source:
+    ```mlir
+    %A = tulle.reshape %v by expand affine_map<(l) -> (l floordiv 64, l mod 64)> to(%m, %c64)
+         : tensor<?xf64, #rows> -> tensor<?x?xf64, #CSR>
+    ```
+
     Constraints:
     1. The map's results are digits of its dimensions: `d`, `d floordiv n`, `d mod m` or `d floordiv n mod m`.
-    2. The result's encoding is that of the source with the map before its own.
-    3. One size for each dimension of the result; the digits of the coordinates below them are those of the source.
+    2. The result's encoding is that of the source with the map before its own; with `expand`, that of which this holds the other way round, once
+       dense levels of the source are split into digits.
+    3. One size for each dimension of the result; the digits of the coordinates below them are those of the source, or its coordinates those of which they are digits.
   }];
-  let arguments = (ins AnyRankedTensor:$source, AffineMapAttr:$map, Variadic<Index>:$sizes);
+  let arguments = (ins AnyRankedTensor:$source, UnitAttr:$expand, AffineMapAttr:$map, Variadic<Index>:$sizes);
   let results = (outs AnyRankedTensor:$result);
   let extraClassDeclaration = [{
-    /// What each dimension of the source is of those of the result; fewer where the map is not made of digits.
+    /// What each dimension of the source is of those of the result, or with `expand` the other way round; fewer
+    /// where the map is not made of digits.
     std::vector<::tulle::format::Digit> getDigits();
   }];
   let assemblyFormat = [{
-    $source `by` $map `to` `(` $sizes `)` attr-dict `:` type($source) `->` type($result)
+    $source `by` (`expand` $expand^)? $map `to` `(` $sizes `)` attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -100,6 +100,9 @@ LogicalResult BoundedIndicesOp::verify() {
     return emitOpError("expected ") << (isCheck() ? "the type of the source"
                                                   : "integers as wide as the source's, and 32 bits at least")
                                     << ", got " << result << " (constraint 2)";
+  if (const auto at = getAt();
+      at && (int64_t(at->size()) != source.getRank() || llvm::any_of(*at, [](int64_t c) { return c < -1; })))
+    return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 3)";
   return success();
 }
 
@@ -130,16 +133,24 @@ std::vector<format::Digit> ReshapeOp::getDigits() {
   return digits;
 }
 
+ReshapeOp tulle::dialect::collapseOf(Value tensor) {
+  auto reshape = tensor.getDefiningOp<ReshapeOp>();
+  return reshape && !reshape.getExpand() ? reshape : ReshapeOp();
+}
+
 LogicalResult ReshapeOp::verify() {
   RankedTensorType source = getSource().getType(), result = getResult().getType();
   AffineMap map = getMap();
   const std::vector<format::Digit> digits = getDigits();
-  if (map.getNumSymbols() != 0 || digits.size() != size_t(source.getRank()) ||
-      int64_t(map.getNumDims()) != result.getRank() || source.getElementType() != result.getElementType())
-    return emitOpError("expected a digit of the result's dimensions for each of ")
-           << source << " (constraint 1)";
+  const RankedTensorType from = getExpand() ? source : result, into = getExpand() ? result : source;
+  if (map.getNumSymbols() != 0 || digits.size() != size_t(into.getRank()) ||
+      int64_t(map.getNumDims()) != from.getRank() || source.getElementType() != result.getElementType())
+    return emitOpError("expected a digit of the ")
+           << (getExpand() ? "source" : "result") << "'s dimensions for each of " << into
+           << " (constraint 1)";
+  const format::Encoding &own = getEncoding(source).getValue();
   const std::optional<format::Encoding> reshaped =
-      format::reshaped(getEncoding(source).getValue(), digits, map.getNumDims());
+      getExpand() ? format::expanded(own, digits) : format::reshaped(own, digits, map.getNumDims());
   if (!reshaped || getEncoding(result).getValue() != *reshaped)
     return emitOpError("expected the encoding of ")
            << source << " with the map before it, got " << result << " (constraint 2)";

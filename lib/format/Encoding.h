@@ -116,10 +116,14 @@ Encoding denseEncoding(unsigned order);
 Encoding selectionEncoding(unsigned order, unsigned width);
 /// The encoding in which the buffers of a tensor are one of other dimensions: `digits[d]` is what dimension d
 /// is of these, `order` in number. Nullopt where its levels are no digits of them, or not in order. (RFC on
-/// structured codegen beyond rectangular arrays: a reshape is a change of the map.)
+/// structured codegen beyond rectangular arrays: a reshape is a change of the map.) Dense levels that follow
+/// on each other are one.
 std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Digit> &digits, unsigned order);
 /// The encoding that `reshaped` makes this one of; nullopt where some level is a digit of several dimensions.
 std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<Digit> &digits);
+/// The encoding in which the buffers of a tensor are one of more dimensions, which are these digits of its
+/// own: dense levels become several. Nullopt where another level holds several digits.
+std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Digit> &digits);
 /// Whether the level has a position for every coordinate: dense or batch.
 inline bool isFull(const LevelFormat &format) {
   return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;

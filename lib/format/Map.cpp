@@ -223,6 +223,20 @@ static Expr digitExpr(Expr of, const Digit &digit) {
   return digit.modulus == 0 ? of : binary(ExprKind::Mod, of, constant(digit.modulus));
 }
 
+/// The last two levels as one where both are dense, and the digit of one follows on that of the other.
+static void mergeDense(std::vector<Level> &levels, std::vector<Digit> &digits) {
+  const size_t last = levels.size() - 1;
+  auto isDense = [](const Level &level) { return level.format.kind == LevelKind::Dense; };
+  if (last == 0 || !isDense(levels[last - 1]) || !isDense(levels[last]))
+    return;
+  const Digit &high = digits[last - 1], &low = digits[last];
+  if (high.dim != low.dim || low.modulus == 0 || high.stride != low.stride * low.modulus)
+    return;
+  digits[last - 1] = {low.dim, low.stride, high.modulus * low.modulus};
+  levels.pop_back();
+  digits.pop_back();
+}
+
 std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Digit> &outer, unsigned order) {
   const std::optional<std::vector<Digit>> inner = digits(encoding);
   auto isOrdered = [](const Level &level) { return level.format.ordered; };
@@ -236,9 +250,18 @@ std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Dig
     made.levels[l].expr = digitExpr(digitExpr(dim(whole.dim), whole), (*inner)[l]);
   }
   const std::optional<std::vector<Digit>> all = digits(made);
-  for (size_t l = 0; all && l < made.levels.size(); ++l)
-    made.levels[l].expr = digitExpr(dim((*all)[l].dim), (*all)[l]);
-  return all ? std::optional(made) : std::nullopt;
+  if (!all)
+    return std::nullopt;
+  std::vector<Digit> kept;
+  std::vector<Level> levels;
+  for (size_t l = 0; l < made.levels.size(); ++l) {
+    levels.push_back(made.levels[l]);
+    kept.push_back((*all)[l]);
+    mergeDense(levels, kept);
+    levels.back().expr = digitExpr(dim(kept.back().dim), kept.back());
+  }
+  made.levels = std::move(levels);
+  return made;
 }
 
 /// The dimension, and the digit of it, that is a digit of the whole; nullopt where it is of no single one.
@@ -267,6 +290,37 @@ std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<D
     made.levels[l].expr = digitExpr(dim(inner->dim), *inner);
   }
   return digits(made) ? std::optional(made) : std::nullopt;
+}
+
+/// Whether one digit is a digit of another.
+static bool isPartOf(const Digit &part, const Digit &whole) {
+  const __int128 end = __int128(part.stride) * part.modulus, last = __int128(whole.stride) * whole.modulus;
+  const bool ends = whole.modulus == 0 || (part.modulus != 0 && end <= last);
+  return part.dim == whole.dim && part.stride >= whole.stride && part.stride % whole.stride == 0 && ends;
+}
+
+std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Digit> &parts) {
+  const std::optional<std::vector<Digit>> whole = digits(encoding);
+  if (!whole || hasSlices(encoding))
+    return std::nullopt;
+  std::vector<Digit> coarsestFirst = parts;
+  std::ranges::stable_sort(coarsestFirst, std::greater(), &Digit::stride);
+  Encoding split = encoding;
+  split.levels.clear();
+  for (size_t l = 0; l < encoding.levels.size(); ++l) {
+    const Level &level = encoding.levels[l];
+    const Digit &own = (*whole)[l];
+    std::vector<Digit> inside;
+    std::ranges::copy_if(coarsestFirst, std::back_inserter(inside),
+                         [&](const Digit &part) { return isPartOf(part, own); });
+    if (level.format.kind != LevelKind::Dense || inside.empty())
+      inside = {own};
+    for (const Digit &part : inside) {
+      split.levels.push_back(level);
+      split.levels.back().expr = digitExpr(dim(own.dim), part);
+    }
+  }
+  return unreshaped(split, parts);
 }
 
 std::optional<std::vector<Expr>> inverseMap(const Encoding &encoding) {

@@ -251,9 +251,21 @@ private:
     if (index.outside == notation::Outside::Nothing ||
         (index.outside == notation::Outside::Nearest && index.size > 0))
       return;
-    for (const Scalar &value : operand(given.source.tensor).values)
-      if (const int64_t coordinate = shifted(value.i, given); coordinate < 0 || coordinate >= index.size)
+    const DenseTensor &integers = operand(given.source.tensor);
+    for (size_t at = 0; at < integers.values.size(); ++at) {
+      const int64_t coordinate = shifted(integers.values[at].i, given);
+      if ((coordinate < 0 || coordinate >= index.size) &&
+          mayRead(given.source, coordinatesOf(integers.dims, at)))
         throwError("{} is {}, outside of 0 .. {}", index.name, coordinate, index.size - 1);
+    }
+  }
+
+  /// Whether the coordinates are those of the access where that has constants.
+  static bool mayRead(const Access &access, const Coordinates &at) {
+    for (size_t d = 0; d < at.size(); ++d)
+      if (access.subscripts[d].isConstant() && access.subscripts[d].constant != at[d])
+        return false;
+    return true;
   }
 
   /// What is beyond 64 bits is no coordinate, whatever it wraps to.

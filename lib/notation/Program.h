@@ -63,6 +63,7 @@ struct Affine {
   int64_t divisor = 1, modulus = 0; ///< of a digit, `l / 64 % 8`; modulus 0: the highest
   bool isDigit() const { return divisor != 1 || modulus != 0; }
   bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0 && !isDigit(); }
+  bool isConstant() const { return terms.empty() && !isDigit(); }
   /// Whether both have the same values.
   bool equals(const Affine &other) const {
     return terms == other.terms && constant == other.constant && divisor == other.divisor &&
@@ -117,18 +118,25 @@ struct ExprNode {
   unsigned depth = 1; ///< the parser's: trees are at most 500 deep, so that recursion over them is safe
 };
 
+struct Program;
+
 /// Whether some subscript is a digit of an index: `A(l / 64, l % 64)`.
 inline bool hasDigits(const Access &access) {
   return std::ranges::any_of(access.subscripts, &Affine::isDigit);
 }
 
-/// The tensor of an access at digits as one that is read at whole indices: what its dimensions are of those
-/// of the other, and the subscripts of these.
+/// A tensor as one of other dimensions, and the subscripts of these.
 struct Reshape {
   std::vector<format::Digit> digits;
   std::vector<Affine> subscripts;
 };
+/// The tensor of an access at digits as one that is read at whole indices, of which its dimensions are
+/// digits.
 Reshape reshapeOf(const Access &access);
+
+/// The tensor of an access at sums that count through all of a dimension, `A(64*i + j)`, as one of more
+/// dimensions, which are digits of its own. Nothing where no sum does.
+std::optional<Reshape> expansionOf(const Program &program, const Access &access);
 
 /// Set algebra: And, Or, Sub (difference) and Not of accesses, which are the sets of what is stored, and of
 /// comparisons, the sets where they are true.

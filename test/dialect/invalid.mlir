@@ -418,6 +418,24 @@ func.func @reshape_sum(%A: tensor<?x?xf64, #CSR>, %n: index) {
 
 // -----
 
+func.func @indices_at(%p: tensor<?xi32>, %n: index) {
+  // expected-error @+1 {{expected a coordinate for each dimension of 'tensor<?xi32>', or -1 (constraint 3)}}
+  %q = tulle.bounded_indices %p below %n outside error "p(i)" at [0, -1] : tensor<?xi32> -> tensor<?xi32>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#vector = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @expand_compressed(%v: tensor<?xf64, #vector>, %n: index) {
+  // expected-error @+1 {{with the map before it, got 'tensor<?x?xf64,}}
+  %A = tulle.reshape %v by expand affine_map<(l) -> (l floordiv 64, l mod 64)> to (%n, %n) : tensor<?xf64, #vector> -> tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 func.func @parts_of_two_types(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>) {
   // expected-error @+1 {{expected parts with the order, the element type and the fill}}

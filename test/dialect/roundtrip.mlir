@@ -189,6 +189,8 @@ func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %n: index) -> tensor<?
   %checked = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
   %nearest = tulle.bounded_indices %q below %n outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
+  // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
+  %one = tulle.bounded_indices %p below %n outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.one_hot total %[[Q]] of %[[N]] : tensor<?xi32> -> tensor<?x?xi32, #[[SELECTION:.*]]>
   %s = tulle.one_hot total %checked of %n : tensor<?xi32> -> tensor<?x?xi32, #selection>
   return %s : tensor<?x?xi32, #selection>
@@ -200,4 +202,10 @@ func.func @reshape(%A: tensor<?x?xf64, #CSR>, %n: index) -> tensor<?xf64, #rows>
   // CHECK: tulle.reshape %{{.*}} by #{{[a-z0-9]+}} to(%{{.*}}) : tensor<?x?xf64, #{{.*}}> -> tensor<?xf64, #{{.*}}>
   %v = tulle.reshape %A by affine_map<(l) -> (l floordiv 64, l mod 64)> to (%n) : tensor<?x?xf64, #CSR> -> tensor<?xf64, #rows>
   return %v : tensor<?xf64, #rows>
+}
+// CHECK-LABEL: @expand
+func.func @expand(%v: tensor<?xf64, #rows>, %m: index, %n: index) -> tensor<?x?xf64, #CSR> {
+  // CHECK: tulle.reshape %{{.*}} by expand #{{[a-z0-9]+}} to(%{{.*}}, %{{.*}}) : tensor<?xf64, #{{.*}}> -> tensor<?x?xf64, #{{.*}}>
+  %A = tulle.reshape %v by expand affine_map<(l) -> (l floordiv 64, l mod 64)> to (%m, %n) : tensor<?xf64, #rows> -> tensor<?x?xf64, #CSR>
+  return %A : tensor<?x?xf64, #CSR>
 }

@@ -460,11 +460,27 @@ def indirect(make):
     T = data.sparse((3, 4, 5), 0.4, 81)
     yield make.case("tensor as matrix", "M(l,k) = T(l / 4, l % 4, k)", {"T": (T, CSF_ORDERS[0])}, T.reshape(12, 5))
     yield make.case("tensor as vector", "v(l) = T(l / 20, l / 5 % 4, l % 5)", {"T": (T, CSF_ORDERS[0])}, T.ravel())
+    v = data.sparse(63, 0.3, 83)
+    for form in ["COO", "bitmap", "DOK", "dense"]:
+        yield make.case("vector as matrix", "B(i,j) = v(7*i + j)", {"v": (v, form)}, v.reshape(9, 7), options=("-d", "B=9x7"))
+        yield make.case("vector as tensor, product", "y(i) = v(21*i + 3*j + k) * w(j,k)", {"v": (v, form), "w": (data.sparse((7, 3), 1, 84), "")},
+                        (v.reshape(3, 7, 3) * data.sparse((7, 3), 1, 84)).sum((1, 2)), options=("-d", "y=3"))
+    for form in MATRIX_FORMATS:
+        yield make.case("matrix with rows of rows", "M(i,j,k) = A(3*i + j, k)", {"A": (A, form)}, A.reshape(3, 3, 7), options=("-d", "M=3x3x7"))
+    for form in ["CSR", "CSC", "COO"]:
+        yield make.case("matrix of other dimensions", "v(l) = A(l / 6, l % 6); M(i,j) = v(8*i + j)", {"A": (B, form)}, B.reshape(3, 8), ending=".mtx",
+                        result_format=form, options=("-d", "v=24", "-d", "M=3x8", "-f", "v=COO"))
     yield make.case("repeated and tiled", "y(l) = x(l / 2) + w(l % 6)", {"x": (x, ""), "w": (data.sparse(6, 1, 82), "")},
                     numpy.repeat(x, 2) + numpy.tile(data.sparse(6, 1, 82), 3))
     # The gathers of the RFC on structured codegen beyond rectangular arrays: a cube at coordinates, and whole slices of it.
     cube, at = numpy.arange(64.0).reshape(4, 4, 4), numpy.array([[0, 1, 2], [3, 3, 3]])
     yield make.case("gather of points", "y(n) = T(c(n,0), c(n,1), c(n,2))", {"T": (cube, ""), "c": (at, "")}, [6.0, 63.0])
+    # Each column of the coordinates is checked against the size of its own dimension.
+    cells = rng.integers(0, [2, 3, 4], (7, 3))
+    yield make.case("gather of points of a box", "y(n) = T(c(n,0), c(n,1), c(n,2))", {"T": (data.sparse((2, 3, 4), 1, 78), ""), "c": (cells, "")},
+                    data.sparse((2, 3, 4), 1, 78)[tuple(cells.T)])
+    yield make.case("scatter to points", "M(c(n,2), c(n,0)) = x(n)", {"x": (data.sparse(7, 1, 85), ""), "c": (cells, "")},
+                    scipy.sparse.coo_matrix((data.sparse(7, 1, 85), (cells[:, 2], cells[:, 0])), (4, 2)).toarray(), options=("-d", "M=4x2"))
     box, idx = data.sparse((2, 3, 4), 1, 78), rng.integers(0, 3, (5, 6))
     yield make.case("gather of slices", "out(a,b,i,k) = T(i, idx(a,b), k)", {"T": (box, ""), "idx": (idx, "")},
                     box[:, idx, :].transpose(1, 2, 0, 3))

@@ -69,6 +69,9 @@ void addIndirections(Case &c);
 /// Multiplies by a tensor that is read at digits of an index now and then.
 void addDigits(Case &c);
 
+/// Multiplies by a tensor that is read at a sum of two indices now and then.
+void addSum(Case &c);
+
 /// Takes the values of indices, and compares them in masks, now and then.
 void addIndexValues(Case &c);
 

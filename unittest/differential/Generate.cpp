@@ -536,6 +536,7 @@ static void fitFormats(Case &made) {
 Case generate(uint64_t seed, unsigned operands) {
   Case made = Generator(seed, operands).run();
   addDigits(made);
+  addSum(made);
   addIndexValues(made);
   addIndirections(made);
   fitFormats(made);

@@ -186,6 +186,37 @@ void addDigits(Case &c) {
   addFactor(c, statement, g, subscripts, dims, randomFormat(random, 2), random);
 }
 
+/// A factor at a sum of two indices, which counts through all of its dimension, or not.
+void addSum(Case &c) {
+  Random random(c.seed * 16 + 0x5a3d);
+  if (!random.chance(0.08))
+    return;
+  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
+  const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
+  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  // 0 is not what a result with another fill leaves out.
+  const auto result = c.results.find(name);
+  const std::string &format = result != c.results.end() ? result->second.format : c.inputs.at(name).format;
+  if (sizes.size() < 2 || format.find("fill") != std::string::npos || c.likes.count(name) > 0)
+    return;
+  const auto first = sizes.begin(), second = std::next(first, 1 + random.below(int64_t(sizes.size()) - 1));
+  const auto &[high, count] = random.chance(0.5) ? *first : *second;
+  const auto &[low, step] = high == first->first ? *second : *first;
+  const int64_t factor = std::max<int64_t>(step, 1) + (random.chance(0.2) ? 1 : 0);
+  const int64_t size = std::max<int64_t>(count - 1, 0) * factor + std::max<int64_t>(step, 1);
+  Given g;
+  for (const auto &[input, given] : c.inputs)
+    g.type = given.type;
+  std::vector<std::string> subscripts{fmt::format("{}*{} + {}", factor, high, low)};
+  std::vector<int64_t> dims{size + (random.chance(0.2) ? 2 : 0)};
+  if (random.chance(0.4)) {
+    subscripts.push_back(low);
+    dims.push_back(step);
+  }
+  const auto order = unsigned(dims.size());
+  addFactor(c, statement, g, subscripts, dims, randomFormat(random, order), random);
+}
+
 /// What a mask says of an index: a range, or a comparison.
 static std::string restriction(Random &random, const std::string &index, int64_t size) {
   const int64_t low = random.below(size + 2), end = random.below(size + 2), step = 1 + random.below(3);
@@ -193,6 +224,14 @@ static std::string restriction(Random &random, const std::string &index, int64_t
                                    fmt::format("{} in :{}", index, end),
                                    fmt::format("~({} in {}:)", index, low),
                                    fmt::format("({} % {} != {})", index, step + 1, low % (step + 1))});
+}
+
+static bool isDenseResult(const Case &c, const std::string &name) {
+  const auto made = c.results.find(name);
+  if (made == c.results.end())
+    return false;
+  const auto order = unsigned(made->second.dims.size());
+  return made->second.format.empty() || format::isAllDense(format::parseFormat(made->second.format, order));
 }
 
 void addIndexValues(Case &c) {
@@ -212,9 +251,11 @@ void addIndexValues(Case &c) {
     statement.where = statement.where.empty() ? mask : fmt::format("({}) & {}", statement.where, mask);
   }
   if (random.chance(0.6)) {
+    const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+    // A sum makes a result dense.
+    const std::string sign = isDenseResult(c, name) ? random.pick<std::string>({"*", "*", "+"}) : "*";
     Tree value{Tree::Kind::Leaf, random.chance(0.5) ? index : fmt::format("({} - {} + 1)", index, other), {}};
-    statement.rhs = {
-        Tree::Kind::Infix, random.pick<std::string>({"*", "*", "+"}), {statement.rhs, std::move(value)}};
+    statement.rhs = {Tree::Kind::Infix, sign, {statement.rhs, std::move(value)}};
   }
 }
 

@@ -379,6 +379,22 @@ TEST(Digits, reshapes) {
   // Other dimensions stay.
   EXPECT_EQ(reshapedText("CSF", 3, {{0, 4, 0}, {0, 1, 4}, {1, 1, 0}}, 2),
             "map = (i, j) -> (i floordiv 4 : compressed, i mod 4 : compressed, j : compressed)");
+  EXPECT_EQ(reshapedText("(i, j, k) -> (i : dense, j : dense, k : compressed)", 3,
+                         {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}}, 2),
+            "map = (i, j) -> (i : dense, j : compressed)");
+  EXPECT_EQ(reshapedText("dense", 2, rows), "map = (i) -> (i : dense)");
+  // Dense levels are as many digits as are wanted; those of other levels have to be there.
+  auto expandedText = [](const char *format, unsigned order, const D &parts) {
+    const std::optional<Encoding> result = expanded(parseFormat(format, order), parts);
+    return result ? printBody(*result) : "";
+  };
+  const D both = {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}}, three = {{0, 15, 0}, {0, 3, 5}, {0, 1, 3}};
+  EXPECT_EQ(expandedText("CSR", 2, both), "map = (i, j, k) -> (i : dense, j : dense, k : compressed)");
+  EXPECT_EQ(expandedText("CSC", 2, both), "");
+  EXPECT_EQ(expandedText("dense", 1, three), "map = (i, j, k) -> (i : dense, j : dense, k : dense)");
+  EXPECT_EQ(expandedText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, rows),
+            "map = (i, j) -> (i : dense, j : compressed)");
+  EXPECT_EQ(expandedText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, three), "");
   // A vector that is stored as a whole is no matrix of digits.
   EXPECT_FALSE(unreshaped(parseFormat("(i) -> (i : compressed)", 1), rows));
 }

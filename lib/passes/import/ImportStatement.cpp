@@ -279,9 +279,46 @@ private:
     auto type = cast<RankedTensorType>(arg.getType());
     SmallVector<int64_t> shape(order, ShapedType::kDynamic);
     type = dialect::withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
-    Value made = dialect::ReshapeOp::create(b, loc(b), type, arg,
+    Value made = dialect::ReshapeOp::create(b, loc(b), type, arg, /*expand=*/false,
                                             AffineMap::get(order, 0, exprs, b.getContext()), sizes);
     return {made, reshape.subscripts};
+  }
+
+  /// The operand as a tensor of more dimensions: in its own buffers where its levels allow it, else copied
+  /// first into levels that do.
+  Value expanded(OpBuilder &b, Value arg, const notation::Reshape &reshape) const {
+    auto type = cast<RankedTensorType>(arg.getType());
+    const auto order = unsigned(reshape.digits.size()), own = unsigned(type.getRank());
+    std::optional<format::Encoding> encoding = format::expanded(encodingOf(arg), reshape.digits);
+    if (!encoding) {
+      encoding = encodingOf(arg);
+      encoding->dims = format::denseEncoding(order).dims;
+      encoding->levels = plainLevels(order);
+      if (encoding->crdWidth == 2) // two-bit coordinates are a property of one format
+        encoding->crdWidth = 32;
+      const std::optional<format::Encoding> split = format::reshaped(*encoding, reshape.digits, own);
+      type = dialect::withEncoding(type, *split);
+      arg = dialect::ConvertOp::create(b, loc(b), type, arg);
+      encoding = format::expanded(*split, reshape.digits);
+    }
+    SmallVector<AffineExpr> exprs;
+    SmallVector<Value> sizes;
+    for (const format::Digit &d : reshape.digits) {
+      exprs.push_back(digit(getAffineDimExpr(d.dim, b.getContext()), d.stride, d.modulus));
+      sizes.push_back(digitSize(b, arg, d));
+    }
+    const SmallVector<int64_t> shape(order, ShapedType::kDynamic);
+    type = dialect::withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
+    return dialect::ReshapeOp::create(b, loc(b), type, arg, /*expand=*/true,
+                                      AffineMap::get(own, 0, exprs, b.getContext()), sizes);
+  }
+
+  Value digitSize(OpBuilder &b, Value arg, const format::Digit &digit) const {
+    if (digit.modulus != 0)
+      return arith::ConstantIndexOp::create(b, loc(b), digit.modulus);
+    Value size = tensor::DimOp::create(b, loc(b), arg, digit.dim);
+    Value stride = arith::ConstantIndexOp::create(b, loc(b), digit.stride);
+    return b.createOrFold<arith::DivUIOp>(loc(b), size, stride);
   }
 
   /// The highest digit has as many coordinates as the whole, divided by its stride.
@@ -291,6 +328,15 @@ private:
     Value size = tensor::DimOp::create(b, loc(b), arg, highest - digits.begin());
     Value stride = arith::ConstantIndexOp::create(b, loc(b), highest->stride);
     return b.createOrFold<arith::MulIOp>(loc(b), size, stride);
+  }
+
+  /// The constants among the subscripts of integers, `p(i,0)`; null where there is none.
+  static DenseI64ArrayAttr fixedAt(OpBuilder &b, const notation::Indirection &given) {
+    SmallVector<int64_t> at;
+    for (const notation::Affine &subscript : given.source.subscripts)
+      at.push_back(subscript.isConstant() ? subscript.constant : -1);
+    const bool any = llvm::any_of(at, [](int64_t coordinate) { return coordinate >= 0; });
+    return any ? b.getDenseI64ArrayAttr(at) : DenseI64ArrayAttr();
   }
 
   /// What a tensor of integers selects in the dimension whose index it gives.
@@ -313,7 +359,7 @@ private:
     Value size = indexSize(b, given.index);
     Value bounded =
         dialect::BoundedIndicesOp::create(b, loc(b), type, integers, size, dialect::Outside(index.outside),
-                                          b.getStringAttr(index.name), given.shift);
+                                          b.getStringAttr(index.name), given.shift, fixedAt(b, given));
     const bool total = index.outside != notation::Outside::Nothing;
     return dialect::OneHotOp::create(b, loc(b), dialect::selectionOf(type), bounded, size, total);
   }
@@ -329,6 +375,9 @@ private:
       std::vector<notation::Affine> subscripts = access.subscripts;
       if (notation::hasDigits(access) && !format::isAllDense(encodingOf(arg)))
         std::tie(arg, subscripts) = reshaped(b, arg, access);
+      else if (const auto expansion = notation::expansionOf(program, access);
+               expansion && !format::isAllDense(encodingOf(arg)))
+        std::tie(arg, subscripts) = std::pair(expanded(b, arg, *expansion), expansion->subscripts);
       inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
       maps.push_back(mapOf(b.getContext(), subscripts));
     }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/Passes.h"
+#include "passes/import_sparse_tensor/ImportReshape.h"
 #include "support/Diagnostic.h"
 
 using namespace mlir;
@@ -147,8 +148,8 @@ bool isConcatenation(Operation *op) {
 
 void importConcatenation(IRRewriter &rewriter, Operation *op) {
   auto upstream = dyn_cast<sparse_tensor::ConcatenateOp>(op);
-  const int64_t along = upstream ? int64_t(upstream.getDimension())
-                                 : int64_t(cast<tensor::ConcatOp>(op).getDim());
+  const int64_t along =
+      upstream ? int64_t(upstream.getDimension()) : int64_t(cast<tensor::ConcatOp>(op).getDim());
   rewriter.replaceOpWithNewOp<ConcatOp>(op, op->getResult(0).getType(), op->getOperands(), along);
 }
 
@@ -159,7 +160,7 @@ LogicalResult importFunction(func::FuncOp func) {
     if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
     else if ((isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op)) ||
-             isConcatenation(op))
+             isConcatenation(op) || passes::isReshape(op))
       replaced.push_back(op);
   });
   for (Operation *op : replaced) {
@@ -171,6 +172,9 @@ LogicalResult importFunction(func::FuncOp func) {
       rewriter.replaceOpWithNewOp<FillOp>(fill, fill.value(), fill.output());
     } else if (isConcatenation(op)) {
       importConcatenation(rewriter, op);
+    } else if (passes::isReshape(op)) {
+      if (failed(passes::importReshape(rewriter, op)))
+        return failure();
     } else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op)) {
       rewriter.replaceOpWithNewOp<ConvertOp>(convert, convert.getDest().getType(), convert.getSource());
     } else if (failed(linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op)))) {

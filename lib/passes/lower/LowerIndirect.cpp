@@ -29,14 +29,13 @@ public:
   void check() const {
     OpBuilder &b = emit.builder;
     Value no = emit.constantInt(b.getI1Type(), 0);
-    Value any =
-        levels::forLoop(b, emit.loc, emit.constant(0), count, LoopKind::Reduction, no,
-                        [&](Value position, const Values &found) -> Values {
-                          return {arith::OrIOp::create(b, emit.loc, found[0], isOutside(at(position)))};
-                        })[0];
+    Value any = forEachRead(no, [&](Value position, Value found) -> Value {
+      return arith::OrIOp::create(b, emit.loc, found, isOutside(at(position)));
+    });
     levels::when(emit, any, [&] {
-      levels::forEach(b, emit.loc, emit.constant(0), count, LoopKind::Reduction, [&](Value position) {
+      forEachRead(no, [&](Value position, Value carried) {
         levels::when(emit, isOutside(at(position)), [&] { refuse(position); });
+        return carried;
       });
     });
   }
@@ -66,6 +65,31 @@ public:
   }
 
 private:
+  using Step = function_ref<Value(Value position, Value carried)>;
+
+  /// One loop over all of them, or one for each dimension of which not just one coordinate is read.
+  Value forEachRead(Value start, Step step) const {
+    if (op.getAt())
+      return forEachRead(0, emit.constant(0), start, step);
+    return loop(count, start, step);
+  }
+  Value forEachRead(unsigned d, Value position, Value carried, Step step) const {
+    const ArrayRef<int64_t> fixed = *op.getAt();
+    if (d == fixed.size())
+      return step(position, carried);
+    Value size = emit.storage.dims[d], first = emit.mul(position, size);
+    if (fixed[d] >= 0)
+      return forEachRead(d + 1, emit.add(first, emit.constant(fixed[d])), carried, step);
+    return loop(size, carried, [&](Value coordinate, Value inner) {
+      return forEachRead(d + 1, emit.add(first, coordinate), inner, step);
+    });
+  }
+  Value loop(Value size, Value start, Step step) const {
+    return levels::forLoop(
+        emit.builder, emit.loc, emit.constant(0), size, LoopKind::Reduction, start,
+        [&](Value iteration, const Values &carried) -> Values { return {step(iteration, carried[0])}; })[0];
+  }
+
   Value stored(Value position) const {
     return memref::LoadOp::create(emit.builder, emit.loc, buffer, position);
   }

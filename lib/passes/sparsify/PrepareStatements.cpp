@@ -336,8 +336,8 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
                  << "; store one of them in the order of the others' dimensions, without blocks";
   }
 
-  /// Reads an operand that is a reshape at digits, by searches: loops need not follow it then. It is this
-  /// one, or, where that is none, another; false without one.
+  /// Reads an operand that is a reshape at digits, or sums, by searches: loops need not follow it then. It is
+  /// this one, or, where that is none, another; false without one.
   static bool searchReshape(linalg::GenericOp generic, unsigned operand) {
     auto reshapeOf = [&](unsigned o) { return generic->getOperand(o).getDefiningOp<dialect::ReshapeOp>(); };
     for (unsigned o = 0; !reshapeOf(operand) && o < generic.getNumDpsInputs(); ++o)
@@ -346,12 +346,35 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     if (!reshape)
       return false;
     SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-    maps[operand] = reshape.getMap().compose(maps[operand]);
+    maps[operand] =
+        reshape.getExpand() ? sumsOf(reshape, maps[operand]) : reshape.getMap().compose(maps[operand]);
     generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
-    generic->setOperand(operand, reshape.getSource());
-    dialect::explainChoice(generic, nameOfOperand(generic, operand) +
-                                        " is searched at digits: no order of loops follows all operands");
+    Value source = reshape.getSource();
+    auto converted = source.getDefiningOp<dialect::ConvertOp>();
+    generic->setOperand(operand, converted ? converted.getSource() : source);
+    dialect::explainChoice(generic, nameOfOperand(generic, operand) + " is searched at " +
+                                        (reshape.getExpand() ? "sums" : "digits") +
+                                        ": no order of loops follows all operands");
     return true;
+  }
+
+  /// The coordinates of an expanded tensor, at those of its digits.
+  static AffineMap sumsOf(dialect::ReshapeOp reshape, AffineMap digits) {
+    const auto order = size_t(reshape.getSource().getType().getRank());
+    SmallVector<AffineExpr> sums(order, getAffineConstantExpr(0, digits.getContext()));
+    for (auto [k, digit] : llvm::enumerate(reshape.getDigits()))
+      sums[digit.dim] = sums[digit.dim] + digits.getResult(k) * digit.stride;
+    return AffineMap::get(digits.getNumDims(), 0, sums, digits.getContext());
+  }
+
+  /// What the source of a reshape, or the operand where that is none, has to be stored in.
+  static std::optional<format::Encoding> sourceTarget(dialect::ReshapeOp reshape,
+                                                      const format::Encoding &target) {
+    if (!reshape)
+      return target;
+    const auto order = unsigned(reshape.getSource().getType().getRank());
+    return reshape.getExpand() ? format::reshaped(target, reshape.getDigits(), order)
+                               : format::expanded(target, reshape.getDigits());
   }
 
   /// Fails where the operand can have no such encoding.
@@ -359,8 +382,7 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     OpOperand &use = generic->getOpOperand(conversion.operand);
     auto type = cast<RankedTensorType>(use.get().getType());
     auto reshape = use.get().getDefiningOp<dialect::ReshapeOp>();
-    const std::optional<format::Encoding> target =
-        reshape ? format::unreshaped(conversion.target, reshape.getDigits()) : conversion.target;
+    const std::optional<format::Encoding> target = sourceTarget(reshape, conversion.target);
     if (!target)
       return failure();
     generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
@@ -383,7 +405,7 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     if (reshape)
       converted =
           dialect::ReshapeOp::create(b, reshape.getLoc(), dialect::withEncoding(type, conversion.target),
-                                     converted, reshape.getMap(), reshape.getSizes());
+                                     converted, reshape.getExpand(), reshape.getMap(), reshape.getSizes());
     use.set(converted);
     return success();
   }
