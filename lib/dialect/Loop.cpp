@@ -25,7 +25,12 @@ StringRef LoopAttr::lastStatement() const {
 static constexpr StringLiteral blockSuffix = "_block";
 
 StringAttr LoopAttr::blockIndex() const {
-  return getIndex() ? StringAttr::get(getContext(), getIndex().getValue() + blockSuffix) : StringAttr();
+  if (!getIndex())
+    return {};
+  // Of a digit, `l/64`, the index has it: `l_block/64`.
+  const StringRef loop = getIndex().getValue(),
+                  index = loop.take_until([](char c) { return c == '/' || c == '%'; });
+  return StringAttr::get(getContext(), index + blockSuffix + loop.drop_front(index.size()));
 }
 
 LoopAttr LoopAttr::ofBlocks(DirectivesAttr directives) const {

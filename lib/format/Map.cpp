@@ -252,12 +252,15 @@ std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Dig
   const std::optional<std::vector<Digit>> all = digits(made);
   if (!all)
     return std::nullopt;
+  // A level of one coordinate stands between digits of its dimension without being one.
+  const bool isMerged = std::ranges::count(*all, 1, &Digit::modulus) == 0;
   std::vector<Digit> kept;
   std::vector<Level> levels;
   for (size_t l = 0; l < made.levels.size(); ++l) {
     levels.push_back(made.levels[l]);
     kept.push_back((*all)[l]);
-    mergeDense(levels, kept);
+    if (isMerged)
+      mergeDense(levels, kept);
     levels.back().expr = digitExpr(dim(kept.back().dim), kept.back());
   }
   made.levels = std::move(levels);

@@ -435,6 +435,10 @@ std::vector<std::string> primitivesOfLoops(const Program &program);
 /// Canonical text of the schedule that a program has; empty where all is left to the compiler.
 std::string printSchedule(const Program &program);
 
+/// The program in which statements that read dense results of others at digits of an index have those digits
+/// as indices, where nothing else in them, nor a schedule, is about it: left sides are sums then.
+Program splitDigits(Program program);
+
 /// Where the parts of a concatenation begin in a dimension of the result, by their sizes; behind them, where
 /// the last one ends.
 std::vector<int64_t> offsetsOf(const Program &program, const Concatenation &concat, unsigned dim);

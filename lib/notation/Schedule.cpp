@@ -157,16 +157,23 @@ ScheduleParser::LoopName ScheduleParser::loop() {
     return loop;
   if (!isIndex(index.text))
     failIndex(index);
+  loop.text += digit();
+  loop.range = cursor.since(index.range.begin);
+  return loop;
+}
+
+/// What stands behind an index of whose digit a loop is; empty where it is one over all of it.
+std::string ScheduleParser::digit() {
+  std::string text;
   for (const char *sign : {"/", "%"})
     if (cursor.accept(sign)) {
       const support::SourceRange range = cursor.peek().range;
       const int64_t size = cursor.expectInteger("the size of a block");
       if (size < 2)
         cursor.fail(range, "a block has at least two coordinates");
-      loop.text += sign + std::to_string(size);
+      text += sign + std::to_string(size);
     }
-  loop.range = cursor.since(index.range.begin);
-  return loop;
+  return text;
 }
 
 bool ScheduleParser::isIndex(std::string_view name) const {

@@ -103,6 +103,7 @@ private:
   void computeRoot(const Token &primitive);
   void computeInline(const Token &primitive);
   std::string placeNamed(const Token &loop) const;
+  std::string digit();
   void precompute(const Token &primitive);
   WorkspaceKind workspaceKind();
   size_t producerNamed(const Token &primitive);

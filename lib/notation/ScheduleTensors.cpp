@@ -177,7 +177,8 @@ bool ScheduleParser::readsOf(const Statement &statement, unsigned tensor) {
 
 //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//
 
-/// A loop in which something is computed: that over an index, or over blocks of it, `i_block`.
+/// A loop in which something is computed: that over an index, or over blocks of it, `i_block`; behind it may
+/// stand of which digit, `l_block/64`.
 std::string ScheduleParser::placeNamed(const Token &loop) const {
   constexpr std::string_view blockSuffix = "_block";
   std::string_view index = loop.text;
@@ -192,8 +193,10 @@ void ScheduleParser::computeAt(const Token &primitive) {
   const size_t producer = producerNamed(primitive);
   cursor.expect(",", "after the statement, and the loop of what reads it");
   std::vector<std::string> loops;
-  cursor.list(")", "after the loop",
-              [&] { loops.push_back(placeNamed(cursor.expectWord("a loop of what reads it"))); });
+  cursor.list(")", "after the loop", [&] {
+    loops.push_back(placeNamed(cursor.expectWord("a loop of what reads it")));
+    loops.back() += digit();
+  });
   placeAt(producer, std::move(loops), primitive);
 }
 

@@ -401,6 +401,8 @@ def indirect(make):
         want = numpy.zeros((11, 3))
         want[row] = x.sum()
         yield make.case("scatter to a row", f"Z(p(){outside},l) = x(i)", {"x": (x, ""), "p": (row, "")}, want, options=("-d", "Z=11x3"))
+        yield make.case("scatter of rows to a row, threads", f"Z(p(){outside},l) = T(k,i,l)", {"T": (data.sparse((17, 5, 3), 0.3, 86), CSF_ORDERS[0]), "p": (row, "")},
+                        numpy.outer(numpy.arange(4) == 1, data.sparse((17, 5, 3), 0.3, 86).sum((0, 1))), options=("-d", "Z=4x3", "--threads", "3"))
     # Two sums of one statement, in blocks of rows whose work the second one's integers say.
     shift = rng.integers(0, 4, (2, 7)).astype("i1")
     u = data.sparse(4, 1, 83)
@@ -465,6 +467,14 @@ def indirect(make):
         yield make.case("vector as matrix", "B(i,j) = v(7*i + j)", {"v": (v, form)}, v.reshape(9, 7), options=("-d", "B=9x7"))
         yield make.case("vector as tensor, product", "y(i) = v(21*i + 3*j + k) * w(j,k)", {"v": (v, form), "w": (data.sparse((7, 3), 1, 84), "")},
                         (v.reshape(3, 7, 3) * data.sparse((7, 3), 1, 84)).sum((1, 2)), options=("-d", "y=3"))
+    # The fusion of the RFC on structured codegen beyond rectangular arrays: a product, as a vector, minus another.
+    P, Q, x2688 = data.sparse((42, 32), 1, 87), data.sparse((32, 64), 1, 88), data.sparse(2688, 1, 89)
+    fused = {"P": (P, ""), "Q": (Q, ""), "z": (x2688, "")}
+    for threads in ["1", "3"]:
+        yield make.case("product as vector", "C(i,j) = P(i,k) * Q(k,j); v(l) = C(l/64, l%64) - z(l)", fused, (P @ Q).ravel() - x2688, options=("--threads", threads))
+    yield make.case("product by columns", "C(i,j) = P(i,k) * Q(k,j); v(l) = C(l%42, l/42) - l * z(l)", fused, (P @ Q).T.ravel() - numpy.arange(2688) * x2688)
+    yield make.case("product as vector, summed", "C(i,j) = P(i,k) * Q(k,j); s() = C(l/64, l%64) * z(l)", fused, (P @ Q).ravel() @ x2688)
+    yield make.case("product as rows of another length", "C(i,j) = P(i,k) * Q(k,j); v(l) += C(l/64, l%64) * z(l)", {**fused, "v": (x2688, "")}, x2688 + (P @ Q).ravel() * x2688)
     for form in MATRIX_FORMATS:
         yield make.case("matrix with rows of rows", "M(i,j,k) = A(3*i + j, k)", {"A": (A, form)}, A.reshape(3, 3, 7), options=("-d", "M=3x3x7"))
     for form in ["CSR", "CSC", "COO"]:

@@ -228,7 +228,7 @@ static std::string restriction(Random &random, const std::string &index, int64_t
 
 static bool isDenseResult(const Case &c, const std::string &name) {
   const auto made = c.results.find(name);
-  if (made == c.results.end())
+  if (made == c.results.end() || c.likes.count(name) > 0)
     return false;
   const auto order = unsigned(made->second.dims.size());
   return made->second.format.empty() || format::isAllDense(format::parseFormat(made->second.format, order));

@@ -383,6 +383,10 @@ TEST(Digits, reshapes) {
                          {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}}, 2),
             "map = (i, j) -> (i : dense, j : compressed)");
   EXPECT_EQ(reshapedText("dense", 2, rows), "map = (i) -> (i : dense)");
+  // A block as wide as the rows.
+  EXPECT_EQ(reshapedText("BCSR(4,12)", 2, rows),
+            "map = (i) -> (i floordiv 48 : dense, i floordiv 12 mod 1 : compressed, i floordiv 12 mod 4 : "
+            "dense, i mod 12 : dense)");
   // Dense levels are as many digits as are wanted; those of other levels have to be there.
   auto expandedText = [](const char *format, unsigned order, const D &parts) {
     const std::optional<Encoding> result = expanded(parseFormat(format, order), parts);

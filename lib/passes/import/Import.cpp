@@ -102,8 +102,8 @@ namespace {
 /// What is known of the program as a whole, statement by statement in the order of the text.
 class ProgramImporter {
 public:
-  ProgramImporter(const notation::Program &program, const ImportOptions &options)
-      : program(program), options(options), facts(factsOf(program)),
+  ProgramImporter(const notation::Program &given, const ImportOptions &options)
+      : program(notation::splitDigits(given)), options(options), facts(factsOf(program)),
         carried(notation::carriedTensors(program)), unused(int64_t(program.tensors.size())) {
     for (auto [t, tensor] : llvm::enumerate(program.tensors))
       patterns.push_back(tensor.like.value_or(unsigned(t)));
@@ -143,7 +143,7 @@ private:
     return loops.empty() ? ArrayAttr() : b.getArrayAttr(loops);
   }
 
-  const notation::Program &program;
+  const notation::Program program;
   const ImportOptions &options;
   const std::vector<TensorFacts> facts;
   const std::vector<bool> carried;

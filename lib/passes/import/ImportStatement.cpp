@@ -3,6 +3,7 @@
 #include "passes/import/ImportStatement.h"
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
+#include "dialect/Reshape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,7 +27,10 @@ public:
   StatementImporter(const notation::Program &program, unsigned number, const ImportOptions &options,
                     ArrayRef<int64_t> patterns, ArrayRef<TensorFacts> facts)
       : program(program), number(number), statement(program.statements[number]), options(options),
-        patterns(patterns), facts(facts) {}
+        patterns(patterns), facts(facts), view(notation::expansionOf(program, statement.lhs)) {
+    if (view)
+      statement.lhs.subscripts = view->subscripts;
+  }
 
   func::FuncOp build(OpBuilder &builder) {
     for (const Access *access : notation::operandsOf(statement))
@@ -50,6 +54,8 @@ public:
     b.getBlock()->walk([&](linalg::GenericOp generic) {
       importSchedule(generic, program, statement, generic.getNumLoops() == statementLoops, computed);
     });
+    if (view)
+      result = collapsed(b, result);
     if (computed && options.dropZeros)
       result.getDefiningOp()->setAttr(dialect::kDropAttr, b.getUnitAttr());
     func::ReturnOp::create(b, loc(b), result);
@@ -265,69 +271,36 @@ private:
   std::pair<Value, std::vector<notation::Affine>> reshaped(OpBuilder &b, Value arg,
                                                            const Access &access) const {
     const notation::Reshape reshape = notation::reshapeOf(access);
-    const auto order = unsigned(reshape.subscripts.size());
-    const std::optional<format::Encoding> encoding = format::reshaped(encodingOf(arg), reshape.digits, order);
-    if (!encoding) // of a format that a schedule asks for
+    const SmallVector<int64_t> shape(reshape.subscripts.size(), ShapedType::kDynamic);
+    Value made = dialect::viewOf(b, loc(b), arg, reshape.digits, /*expand=*/false, shape);
+    if (!made) // of a format that a schedule asks for
       throw support::SyntaxError("<expr>", program.text, access.range,
                                  "no level of this format is a digit of whole indices");
-    SmallVector<AffineExpr> exprs;
-    for (const format::Digit &d : reshape.digits)
-      exprs.push_back(digit(getAffineDimExpr(d.dim, b.getContext()), d.stride, d.modulus));
-    SmallVector<Value> sizes;
-    for (unsigned n = 0; n < order; ++n)
-      sizes.push_back(dimSize(b, arg, reshape.digits, n));
-    auto type = cast<RankedTensorType>(arg.getType());
-    SmallVector<int64_t> shape(order, ShapedType::kDynamic);
-    type = dialect::withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
-    Value made = dialect::ReshapeOp::create(b, loc(b), type, arg, /*expand=*/false,
-                                            AffineMap::get(order, 0, exprs, b.getContext()), sizes);
     return {made, reshape.subscripts};
   }
 
   /// The operand as a tensor of more dimensions: in its own buffers where its levels allow it, else copied
   /// first into levels that do.
   Value expanded(OpBuilder &b, Value arg, const notation::Reshape &reshape) const {
+    const SmallVector<int64_t> shape(reshape.digits.size(), ShapedType::kDynamic);
     auto type = cast<RankedTensorType>(arg.getType());
-    const auto order = unsigned(reshape.digits.size()), own = unsigned(type.getRank());
-    std::optional<format::Encoding> encoding = format::expanded(encodingOf(arg), reshape.digits);
-    if (!encoding) {
-      encoding = encodingOf(arg);
-      encoding->dims = format::denseEncoding(order).dims;
-      encoding->levels = plainLevels(order);
-      if (encoding->crdWidth == 2) // two-bit coordinates are a property of one format
-        encoding->crdWidth = 32;
-      const std::optional<format::Encoding> split = format::reshaped(*encoding, reshape.digits, own);
-      type = dialect::withEncoding(type, *split);
+    if (!dialect::viewEncoding(encodingOf(arg), reshape.digits, /*expand=*/true, unsigned(shape.size()))) {
+      const format::Encoding plain = dialect::plainEncoding(encodingOf(arg), unsigned(shape.size()));
+      type = dialect::withEncoding(type, *format::reshaped(plain, reshape.digits, unsigned(type.getRank())));
       arg = dialect::ConvertOp::create(b, loc(b), type, arg);
-      encoding = format::expanded(*split, reshape.digits);
     }
-    SmallVector<AffineExpr> exprs;
+    return dialect::viewOf(b, loc(b), arg, reshape.digits, /*expand=*/true, shape);
+  }
+
+  /// The result, of the dimensions that it has.
+  Value collapsed(OpBuilder &b, Value made) const {
+    func::FuncOp f = function; // accessors of operations are not const
+    Value result = f.getArguments().back();
+    auto type = cast<RankedTensorType>(result.getType());
     SmallVector<Value> sizes;
-    for (const format::Digit &d : reshape.digits) {
-      exprs.push_back(digit(getAffineDimExpr(d.dim, b.getContext()), d.stride, d.modulus));
-      sizes.push_back(digitSize(b, arg, d));
-    }
-    const SmallVector<int64_t> shape(order, ShapedType::kDynamic);
-    type = dialect::withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
-    return dialect::ReshapeOp::create(b, loc(b), type, arg, /*expand=*/true,
-                                      AffineMap::get(own, 0, exprs, b.getContext()), sizes);
-  }
-
-  Value digitSize(OpBuilder &b, Value arg, const format::Digit &digit) const {
-    if (digit.modulus != 0)
-      return arith::ConstantIndexOp::create(b, loc(b), digit.modulus);
-    Value size = tensor::DimOp::create(b, loc(b), arg, digit.dim);
-    Value stride = arith::ConstantIndexOp::create(b, loc(b), digit.stride);
-    return b.createOrFold<arith::DivUIOp>(loc(b), size, stride);
-  }
-
-  /// The highest digit has as many coordinates as the whole, divided by its stride.
-  Value dimSize(OpBuilder &b, Value arg, ArrayRef<format::Digit> digits, unsigned dim) const {
-    const auto *highest = llvm::find_if(
-        digits, [&](const format::Digit &digit) { return digit.dim == dim && digit.modulus == 0; });
-    Value size = tensor::DimOp::create(b, loc(b), arg, highest - digits.begin());
-    Value stride = arith::ConstantIndexOp::create(b, loc(b), highest->stride);
-    return b.createOrFold<arith::MulIOp>(loc(b), size, stride);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      sizes.push_back(tensor::DimOp::create(b, loc(b), result, d));
+    return dialect::viewOf(b, loc(b), made, view->digits, /*expand=*/false, type.getShape(), sizes);
   }
 
   /// The constants among the subscripts of integers, `p(i,0)`; null where there is none.
@@ -473,7 +446,7 @@ private:
     // Elements of a row that no increment reached would look like entries in the second step.
     const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
     if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start))) {
-      encoding.levels = plainLevels(encoding.order());
+      encoding.levels = dialect::plainEncoding(encoding, encoding.order()).levels;
       // Widths that do for blocks and groups may not do for whole dimensions.
       const bool large = llvm::any_of(result().dims, [](int64_t size) { return size > INT32_MAX; });
       for (unsigned *width : {&encoding.posWidth, &encoding.crdWidth})
@@ -507,12 +480,6 @@ private:
                     llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton}, f.kind);
            });
   }
-  static std::vector<format::Level> plainLevels(unsigned order) {
-    std::vector<format::Level> levels = format::denseEncoding(order).levels;
-    for (unsigned l = order == 2 ? 1 : 0; l < order; ++l)
-      levels[l].format.kind = format::LevelKind::Compressed;
-    return levels;
-  }
 
   /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
   Value newTensor(OpBuilder &b, ElementType type, const format::Encoding &encoding,
@@ -539,7 +506,7 @@ private:
     for (const Access &access : operands)
       if (Value found = size(access))
         return found;
-    if (statement.accumulate || !computed)
+    if (!view && (statement.accumulate || !computed))
       if (Value found = size(statement.lhs))
         return found;
     return arith::ConstantIndexOp::create(b, loc(b), program.indices[index].size);
@@ -560,6 +527,8 @@ private:
 
   Value makeInit(OpBuilder &b, ArrayRef<Value> inputs) {
     Value init = function.getArguments().back();
+    if (view)
+      init = expanded(b, init, *view);
     if (patternOperand)
       init = dialect::LikeOp::create(b, loc(b), init.getType(), init, inputs[*patternOperand]);
     if (statement.accumulate || statement.part)
@@ -605,10 +574,11 @@ private:
 
   const notation::Program &program;
   unsigned number;
-  const Statement &statement;
+  Statement statement; ///< of which sums on the left are indices of a view of the result
   const ImportOptions &options;
-  ArrayRef<int64_t> patterns;  ///< of the tensors, before the statement
-  ArrayRef<TensorFacts> facts; ///< of the tensors
+  ArrayRef<int64_t> patterns;                  ///< of the tensors, before the statement
+  ArrayRef<TensorFacts> facts;                 ///< of the tensors
+  const std::optional<notation::Reshape> view; ///< of the result, which is dense
   std::vector<Access> operands;
   SmallVector<unsigned> read;  ///< tensors, one function argument each
   SmallVector<unsigned> loops; ///< linalg dimension -> index variable

@@ -1,7 +1,6 @@
 // Dimensions that are collapsed are digits of the one that they become.
 #include "passes/import_sparse_tensor/ImportReshape.h"
-#include "dialect/Dialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialect/Reshape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -49,87 +48,29 @@ FailureOr<std::vector<format::Digit>> digitsOf(Operation *op, const Shapes &shap
   return digits;
 }
 
-/// All levels compressed, in the order of the dimensions: a tensor of any format can be converted to it.
-format::Encoding plainEncoding(const format::Encoding &like, unsigned order) {
-  format::Encoding made = like;
-  const format::Encoding dense = format::denseEncoding(order);
-  made.dims = dense.dims;
-  made.levels = dense.levels;
-  for (format::Level &level : made.levels)
-    level.format.kind = format::LevelKind::Compressed;
-  if (made.crdWidth == 2) // two-bit coordinates are a property of one format
-    made.crdWidth = 32;
-  return made;
+/// An encoding of the source that has a view: in the levels of the result where those are digits.
+format::Encoding viewable(const Shapes &shapes, ArrayRef<format::Digit> digits) {
+  auto type = cast<RankedTensorType>(shapes.source.getType());
+  const format::Encoding plain =
+      dialect::plainEncoding(dialect::getEncoding(type).getValue(), unsigned(shapes.larger().getRank()));
+  if (!shapes.expand)
+    return plain;
+  auto unexpanded = [&](const format::Encoding &encoding) {
+    return format::reshaped(encoding, digits.vec(), unsigned(type.getRank()));
+  };
+  const std::optional<format::Encoding> wanted = unexpanded(dialect::getEncoding(shapes.result).getValue());
+  return wanted && format::expanded(*wanted, digits.vec()) ? *wanted : *unexpanded(plain);
 }
 
-class Reshaper {
-public:
-  Reshaper(IRRewriter &b, Operation *op, Shapes shapes, std::vector<format::Digit> digits)
-      : b(b), loc(op->getLoc()), shapes(std::move(shapes)), digits(std::move(digits)) {}
-
-  Value view() {
-    Value source = shapes.source;
-    auto type = cast<RankedTensorType>(source.getType());
-    const format::Encoding &own = dialect::getEncoding(type).getValue();
-    std::optional<format::Encoding> encoding = reshaped(own);
-    if (!encoding) {
-      const format::Encoding other = viewable(own, unsigned(type.getRank()));
-      source = dialect::ConvertOp::create(b, loc, dialect::withEncoding(type, other), source);
-      encoding = reshaped(other);
-    }
-    return dialect::ReshapeOp::create(b, loc, dialect::withEncoding(shapes.result, *encoding), source,
-                                      shapes.expand, map(), sizes());
-  }
-
-private:
-  IRRewriter &b;
-  Location loc;
-  Shapes shapes;
-  std::vector<format::Digit> digits;
-
-  std::optional<format::Encoding> reshaped(const format::Encoding &encoding) const {
-    return shapes.expand ? format::expanded(encoding, digits)
-                         : format::reshaped(encoding, digits, unsigned(shapes.result.getRank()));
-  }
-
-  /// An encoding of the source that has a view: in the levels of the result where those are digits.
-  format::Encoding viewable(const format::Encoding &own, unsigned order) const {
-    const format::Encoding plain = plainEncoding(own, unsigned(shapes.larger().getRank()));
-    if (!shapes.expand)
-      return plain;
-    const std::optional<format::Encoding> wanted =
-        format::reshaped(dialect::getEncoding(shapes.result).getValue(), digits, order);
-    return wanted && reshaped(*wanted) ? *wanted : *format::reshaped(plain, digits, order);
-  }
-
-  AffineMap map() const {
-    SmallVector<AffineExpr> exprs;
-    for (const format::Digit &digit : digits) {
-      AffineExpr whole = b.getAffineDimExpr(digit.dim).floorDiv(digit.stride);
-      exprs.push_back(digit.modulus == 0 ? whole : whole % digit.modulus);
-    }
-    return AffineMap::get(unsigned(shapes.groups.size()), 0, exprs, b.getContext());
-  }
-
-  SmallVector<Value> sizes() const {
-    SmallVector<Value> made;
-    for (int64_t d = 0; d < shapes.result.getRank(); ++d)
-      made.push_back(shapes.result.isDynamicDim(d)
-                         ? sizeOf(d)
-                         : arith::ConstantIndexOp::create(b, loc, shapes.result.getDimSize(d)).getResult());
-    return made;
-  }
-  /// Of a whole, that of its first digit times the others; of a first digit, that of the whole divided by
-  /// them.
-  Value sizeOf(int64_t d) const {
-    const int64_t dim = shapes.expand ? int64_t(digits[d].dim) : shapes.groups[d].front();
-    Value size = tensor::DimOp::create(b, loc, shapes.source, dim);
-    Value stride =
-        arith::ConstantIndexOp::create(b, loc, digits[shapes.expand ? d : shapes.groups[d].front()].stride);
-    return shapes.expand ? b.createOrFold<arith::DivUIOp>(loc, size, stride)
-                         : b.createOrFold<arith::MulIOp>(loc, size, stride);
-  }
-};
+Value makeView(OpBuilder &b, Location loc, const Shapes &shapes, ArrayRef<format::Digit> digits) {
+  const ArrayRef<int64_t> shape = shapes.result.getShape();
+  if (Value view = dialect::viewOf(b, loc, shapes.source, digits, shapes.expand, shape))
+    return view;
+  const auto type =
+      dialect::withEncoding(cast<RankedTensorType>(shapes.source.getType()), viewable(shapes, digits));
+  Value converted = dialect::ConvertOp::create(b, loc, type, shapes.source);
+  return dialect::viewOf(b, loc, converted, digits, shapes.expand, shape);
+}
 
 } // namespace
 
@@ -140,7 +81,7 @@ LogicalResult importReshape(IRRewriter &rewriter, Operation *op) {
   FailureOr<std::vector<format::Digit>> digits = digitsOf(op, shapes);
   if (failed(digits))
     return failure();
-  Value view = Reshaper(rewriter, op, shapes, std::move(*digits)).view(), copy;
+  Value view = makeView(rewriter, op->getLoc(), shapes, *digits), copy;
   for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
     const bool reads =
         isa<linalg::LinalgOp>(use.getOwner()) && cast<linalg::LinalgOp>(use.getOwner()).isDpsInput(&use);

@@ -419,11 +419,26 @@ static Value onCopies(Emitter &emit, Operation *loop, Operation *combiner, Value
   return sum;
 }
 
+/// Whether loops around have located part of the result already: a row, at a coordinate that is the same in all
+/// iterations.
+static bool isLocatedOutside(Operation *loop, const Aliases &aliases) {
+  return loop
+      ->walk([&](Operation *op) {
+        const bool found = llvm::any_of(op->getOperands(), [&](Value operand) {
+          auto locate = operand.getDefiningOp<LocateOp>();
+          return locate && isOutside(loop, operand) && aliases.contains(locate.getTensor());
+        });
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool privatize(Operation *loop, const Settings &settings) {
   if (!denseResult(loop) || !canPartition(loop))
     return false;
-  Operation *combiner = combinerOfStores(loop, Aliases(loop));
-  if (!combiner || !identity(combiner))
+  const Aliases aliases(loop);
+  Operation *combiner = combinerOfStores(loop, aliases);
+  if (!combiner || !identity(combiner) || isLocatedOutside(loop, aliases))
     return false;
   record(loop, Threads::Private);
 

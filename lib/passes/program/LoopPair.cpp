@@ -162,7 +162,8 @@ StringRef LoopPair::whyNotAsScheduled() {
              : "";
 }
 
-/// The place of the first statement is this loop; that of the second is still to be found.
+/// The place of the first statement is this loop, by the name that it has in what reads it; that of the
+/// second is still to be found.
 LoopAttr LoopPair::attr() {
   const LoopAttr a = first.getLoop(), b = second.getLoop();
   llvm::SetVector<Attribute> of;
@@ -173,7 +174,8 @@ LoopAttr LoopPair::attr() {
   if (DirectivesAttr own = a.getDirectives(); own && own.withoutPlace())
     directives = directives ? directives.orElse(own.withoutPlace()) : own.withoutPlace();
   const bool reduces = LoopKind::Reduction == a.getKind() || LoopKind::Reduction == b.getKind();
-  return LoopAttr::get(a.getContext(), reduces ? LoopKind::Reduction : LoopKind::Parallel, a.getIndex(),
+  return LoopAttr::get(a.getContext(), reduces ? LoopKind::Reduction : LoopKind::Parallel,
+                       b.getIndex() ? b.getIndex() : a.getIndex(),
                        of.empty() ? ArrayAttr() : ArrayAttr::get(a.getContext(), of.getArrayRef()),
                        directives, /*cacheResident=*/false, a.getBlocks(), /*rare=*/false);
 }
@@ -183,7 +185,7 @@ IterateOp LoopPair::build(ArrayRef<Value> inits, ArrayRef<unsigned> slots) {
   auto fused =
       IterateOp::create(rewriter, rewriter.getFusedLoc({second.getLoc(), first.getLoc()}),
                         ValueRange(inits).getTypes(), first.getSpace(), inits, attr(), first.getEach());
-  renameScheduled(first, second.getLoop(), first.getLoop().getIndex());
+  renameScheduled(first, first.getLoop(), fused.getLoop().getIndex());
   const auto kept = unsigned(first.getInits().size());
   fused.getBody().takeBody(first.getBody());
   Block *body = &fused.getBody().front(), &b = second.getBody().front();

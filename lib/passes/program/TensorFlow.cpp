@@ -32,7 +32,7 @@ SmallVector<Value> continuations(OpOperand &use) {
   Operation *op = use.getOwner();
   unsigned number = use.getOperandNumber();
   const bool first = number == 0;
-  if ((isa<StoreOp, FillOp>(op) && !first) || (isa<LikeOp, tensor::CastOp>(op) && first))
+  if ((isa<StoreOp, FillOp>(op) && !first) || (isa<LikeOp, ReshapeOp, tensor::CastOp>(op) && first))
     return {op->getResult(0)};
   // A while loop begins with its inits, and again with what its body yields; the condition passes on.
   if (auto loop = dyn_cast<scf::WhileOp>(isa<scf::YieldOp>(op) ? op->getParentOp() : op))
@@ -57,7 +57,7 @@ void sources(Value tensor, SmallVectorImpl<Value> &from) {
   Operation *op = argument ? argument.getOwner()->getParentOp() : tensor.getDefiningOp();
   if (isa<StoreOp, FillOp>(op))
     return from.push_back(op->getOperand(1));
-  if (isa<LikeOp, tensor::CastOp>(op))
+  if (isa<LikeOp, ReshapeOp, tensor::CastOp>(op))
     return from.push_back(op->getOperand(0));
   if (auto loop = dyn_cast_or_null<scf::WhileOp>(op)) {
     const bool first = argument && argument.getOwner() == loop.getBeforeBody();

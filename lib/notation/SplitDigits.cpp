@@ -1,0 +1,170 @@
+// An index at whose digits a dense result of another statement is read becomes these digits: `v(l) = C(l /
+// 64, l % 64)` has the loops of C, and fuses with them, where a loop over l would divide at each element.
+// (RFC on structured codegen beyond rectangular arrays: fusion through reshapes.)
+#include "notation/Sparsity.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace tulle::notation {
+namespace {
+
+/// The digits of one index, coarsest first, as indices of their own.
+class Digits {
+public:
+  /// Nothing where the subscripts of the statement are no digits of one number system, or no more than one.
+  static std::optional<Digits> of(const Program &program, const Statement &statement, unsigned index) {
+    Digits made(index, program.indices[index].size);
+    std::set<int64_t> cuts{1};
+    bool any = false;
+    forEachSubscriptOf(statement, [&](const Affine &s) {
+      if (!s.isDigit() || s.terms[0].first != index)
+        return;
+      any = true;
+      cuts.insert(s.divisor);
+      if (s.modulus != 0)
+        cuts.insert(s.divisor * s.modulus);
+    });
+    cuts.erase(cuts.lower_bound(made.size), cuts.end());
+    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+      const int64_t end = std::next(cut) == cuts.end() ? made.size : *std::next(cut);
+      if (end % *cut != 0)
+        return std::nullopt;
+      made.places.insert(made.places.begin(), {*cut, end / *cut, 0});
+    }
+    bool fits = any && made.places.size() > 1;
+    forEachSubscriptOf(statement, [&](const Affine &s) { fits &= made.canReplace(s); });
+    return fits ? std::optional(made) : std::nullopt;
+  }
+
+  void declare(Program &program) {
+    for (Place &place : places) {
+      place.index = unsigned(program.indices.size());
+      std::string name = program.indices[index].name;
+      name += place.stride == 1 ? "" : fmt::format("/{}", place.stride);
+      name += &place == places.data() ? "" : fmt::format("%{}", place.count);
+      program.indices.push_back({name, place.count});
+    }
+  }
+
+  Statement replaced(Statement s) const {
+    replace(s.lhs);
+    s.rhs = replaced(s.rhs);
+    s.where = replaced(s.where);
+    if (const auto at = std::ranges::find(s.reductionIndices, index); at != s.reductionIndices.end()) {
+      const auto next = s.reductionIndices.erase(at);
+      std::vector<unsigned> own;
+      for (const Place &place : places)
+        own.push_back(place.index);
+      s.reductionIndices.insert(next, own.begin(), own.end());
+    }
+    return s;
+  }
+
+private:
+  struct Place {
+    int64_t stride, count;
+    unsigned index;
+  };
+  unsigned index;
+  int64_t size;
+  std::vector<Place> places;
+
+  Digits(unsigned index, int64_t size) : index(index), size(size) {}
+
+  template <class Visit> static void forEachSubscriptOf(const Statement &s, const Visit &visit) {
+    std::ranges::for_each(s.lhs.subscripts, visit);
+    forEachSubscript(s.rhs, visit);
+    forEachSubscript(s.where, visit);
+  }
+
+  bool has(const Affine &s) const {
+    return std::ranges::any_of(s.terms, [&](const auto &term) { return term.first == index; });
+  }
+  bool canReplace(const Affine &s) const {
+    return !has(s) || (!s.limit && (!s.isDigit() || placeOf(s) != places.end()));
+  }
+  std::vector<Place>::const_iterator placeOf(const Affine &digit) const {
+    return std::ranges::find_if(places, [&](const Place &place) {
+      const bool isHighest = &place == places.data();
+      return place.stride == digit.divisor &&
+             (digit.modulus == place.count ||
+              (isHighest && (digit.modulus == 0 || digit.modulus > place.count)));
+    });
+  }
+
+  void replace(Access &access) const {
+    for (Affine &s : access.subscripts)
+      s = replaced(s);
+  }
+  Affine replaced(const Affine &s) const {
+    if (!has(s))
+      return s;
+    Affine made = s;
+    made.terms.clear();
+    made.divisor = 1;
+    made.modulus = 0;
+    if (s.isDigit()) {
+      made.terms = {{placeOf(s)->index, 1}};
+      return made;
+    }
+    for (const auto &[other, factor] : s.terms)
+      if (other != index)
+        made.terms.emplace_back(other, factor);
+      else
+        for (const Place &place : places)
+          made.terms.emplace_back(place.index, factor * place.stride);
+    return made;
+  }
+  Expr replaced(const Expr &expr) const {
+    if (!expr)
+      return expr;
+    ExprNode node = *expr;
+    replace(node.access);
+    for (Expr &arg : node.args)
+      arg = replaced(arg);
+    return std::make_shared<const ExprNode>(std::move(node));
+  }
+};
+
+/// Whether a primitive of the schedule names the index as a loop.
+bool isScheduled(const Statement &s, const std::string &name) {
+  auto in = [&](const std::vector<std::string> &loops) { return std::ranges::count(loops, name) > 0; };
+  return in(s.loops.order) ||
+         std::ranges::count(s.loops.strategies, name, &LoopSchedule::Strategy::loop) > 0 ||
+         std::ranges::count(s.loops.directives, name, &LoopSchedule::Directive::loop) > 0 ||
+         std::ranges::count(s.loops.bounds, name, &LoopSchedule::Bound::index) > 0 ||
+         std::ranges::any_of(s.loops.derived, in, &LoopSchedule::Derived::from);
+}
+
+/// The indices at whose digits the statement reads results of others before it.
+std::set<unsigned> candidates(const Program &program, const Statement &s, const std::vector<bool> &written) {
+  std::set<unsigned> found;
+  forEachAccess(s.rhs, [&](const Access &access) {
+    for (const Affine &subscript : access.subscripts)
+      if (subscript.isDigit() && written[access.tensor] &&
+          !isScheduled(s, program.indices[subscript.terms[0].first].name))
+        found.insert(subscript.terms[0].first);
+  });
+  auto isSparse = [&](const Access *access) { return !isDense(program.tensors[access->tensor]); };
+  const bool mayChange = s.indirections.empty() && s.concat.isNone() && !s.part && !isSparse(&s.lhs) &&
+                         std::ranges::none_of(operandsOf(s), isSparse);
+  return mayChange ? found : std::set<unsigned>();
+}
+
+} // namespace
+
+Program splitDigits(Program program) {
+  std::vector<bool> written(program.tensors.size());
+  for (Statement &s : program.statements) {
+    for (const unsigned index : candidates(program, s, written))
+      if (std::optional<Digits> digits = Digits::of(program, s, index)) {
+        digits->declare(program);
+        s = digits->replaced(s);
+      }
+    written[s.lhs.tensor] = true;
+  }
+  return program;
+}
+
+} // namespace tulle::notation
