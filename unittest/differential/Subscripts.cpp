@@ -86,6 +86,13 @@ Given integers(Random &random, const std::vector<int64_t> &dims, int64_t size, b
   return g;
 }
 
+/// Whether 0 is not what a result leaves out.
+bool hasFill(const Case &c, const std::string &name) {
+  const auto result = c.results.find(name);
+  const std::string &format = result != c.results.end() ? result->second.format : c.inputs.at(name).format;
+  return format.find("fill") != std::string::npos;
+}
+
 void addFactor(Case &c, StatementText &statement, Given g, const std::vector<std::string> &subscripts,
                const std::vector<int64_t> &dims, const std::string &format, Random &random) {
   g.dims = dims;
@@ -153,11 +160,7 @@ void addDigits(Case &c) {
   StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
   const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
   const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
-  // 0 is not what a result with another fill leaves out.
-  const auto result = c.results.find(name);
-  const std::string &format = result != c.results.end() ? result->second.format : c.inputs.at(name).format;
-  const bool filled = format.find("fill") != std::string::npos;
-  if (sizes.empty() || filled || c.likes.count(name) > 0)
+  if (sizes.empty() || hasFill(c, name) || c.likes.count(name) > 0)
     return;
   const auto &[index, size] = *std::next(sizes.begin(), random.below(int64_t(sizes.size())));
   std::vector<int64_t> divisors;
@@ -194,10 +197,7 @@ void addSum(Case &c) {
   StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
   const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
   const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
-  // 0 is not what a result with another fill leaves out.
-  const auto result = c.results.find(name);
-  const std::string &format = result != c.results.end() ? result->second.format : c.inputs.at(name).format;
-  if (sizes.size() < 2 || format.find("fill") != std::string::npos || c.likes.count(name) > 0)
+  if (sizes.size() < 2 || hasFill(c, name) || c.likes.count(name) > 0)
     return;
   const auto first = sizes.begin(), second = std::next(first, 1 + random.below(int64_t(sizes.size()) - 1));
   const auto &[high, count] = random.chance(0.5) ? *first : *second;
@@ -250,8 +250,8 @@ void addIndexValues(Case &c) {
     const std::string mask = random.chance(0.3) ? compared : restriction(random, index, size);
     statement.where = statement.where.empty() ? mask : fmt::format("({}) & {}", statement.where, mask);
   }
-  if (random.chance(0.6)) {
-    const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  if (random.chance(0.6) && !hasFill(c, name)) {
     // A sum makes a result dense.
     const std::string sign = isDenseResult(c, name) ? random.pick<std::string>({"*", "*", "+"}) : "*";
     Tree value{Tree::Kind::Leaf, random.chance(0.5) ? index : fmt::format("({} - {} + 1)", index, other), {}};

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/Passes.h"
+#include "passes/import_sparse_tensor/ImportGather.h"
 #include "passes/import_sparse_tensor/ImportReshape.h"
 #include "support/Diagnostic.h"
 
@@ -160,7 +161,7 @@ LogicalResult importFunction(func::FuncOp func) {
     if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
     else if ((isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op)) ||
-             isConcatenation(op) || passes::isReshape(op))
+             isConcatenation(op) || passes::isReshape(op) || isa<tensor::GatherOp>(op))
       replaced.push_back(op);
   });
   for (Operation *op : replaced) {
@@ -172,6 +173,12 @@ LogicalResult importFunction(func::FuncOp func) {
       rewriter.replaceOpWithNewOp<FillOp>(fill, fill.value(), fill.output());
     } else if (isConcatenation(op)) {
       importConcatenation(rewriter, op);
+    } else if (auto gather = dyn_cast<tensor::GatherOp>(op)) {
+      FailureOr<Operation *> empty = passes::importGather(rewriter, gather);
+      if (failed(empty))
+        return failure();
+      if (!isSparse((*empty)->getResult(0)))
+        made.push_back(*empty);
     } else if (passes::isReshape(op)) {
       if (failed(passes::importReshape(rewriter, op)))
         return failure();
