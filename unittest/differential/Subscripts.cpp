@@ -93,8 +93,10 @@ bool hasFill(const Case &c, const std::string &name) {
   return format.find("fill") != std::string::npos;
 }
 
-void addFactor(Case &c, StatementText &statement, Given g, const std::vector<std::string> &subscripts,
-               const std::vector<int64_t> &dims, const std::string &format, Random &random) {
+/// Of a name that no other tensor has.
+void addFactor(Case &c, StatementText &statement, const std::string &name, Given g,
+               const std::vector<std::string> &subscripts, const std::vector<int64_t> &dims,
+               const std::string &format, Random &random) {
   g.dims = dims;
   g.format = format;
   fill(random, g, 0.4);
@@ -103,8 +105,8 @@ void addFactor(Case &c, StatementText &statement, Given g, const std::vector<std
     const bool whole = g.type == ElementType::Bool || isInteger(g.type);
     g.values.push_back(whole ? Scalar{value, 0} : Scalar{0, double(value)});
   }
-  c.inputs["G"] = std::move(g);
-  Tree factor{Tree::Kind::Leaf, fmt::format("G({})", fmt::join(subscripts, ",")), {}};
+  c.inputs[name] = std::move(g);
+  Tree factor{Tree::Kind::Leaf, fmt::format("{}({})", name, fmt::join(subscripts, ",")), {}};
   statement.rhs = {Tree::Kind::Infix, "*", {statement.rhs, std::move(factor)}};
 }
 
@@ -176,8 +178,8 @@ void addDigits(Case &c) {
     const int64_t most = 1 + random.below(3);
     const std::string high = fmt::format("{} / {} % {}", index, step, most),
                       low = fmt::format("{} % {}", index, step);
-    addFactor(c, statement, g, {high, low}, {most + random.below(2), step + random.below(3)}, "dense",
-              random);
+    addFactor(c, statement, "Digits", g, {high, low}, {most + random.below(2), step + random.below(3)},
+              "dense", random);
     return;
   }
   std::vector<std::string> subscripts{fmt::format("{}/{}", index, step), fmt::format("{}%{}", index, step)};
@@ -186,7 +188,7 @@ void addDigits(Case &c) {
     std::swap(subscripts[0], subscripts[1]);
     std::swap(dims[0], dims[1]);
   }
-  addFactor(c, statement, g, subscripts, dims, randomFormat(random, 2), random);
+  addFactor(c, statement, "Digits", g, subscripts, dims, randomFormat(random, 2), random);
 }
 
 /// A factor at a sum of two indices, which counts through all of its dimension, or not.
@@ -214,7 +216,7 @@ void addSum(Case &c) {
     dims.push_back(step);
   }
   const auto order = unsigned(dims.size());
-  addFactor(c, statement, g, subscripts, dims, randomFormat(random, order), random);
+  addFactor(c, statement, "Sums", g, subscripts, dims, randomFormat(random, order), random);
 }
 
 /// What a mask says of an index: a range, or a comparison.
