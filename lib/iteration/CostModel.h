@@ -60,8 +60,8 @@ struct Costs {
   /// Cache lines of a row from which on fewer rows are in flight at a time.
   int64_t wideRow = 8;
 
-  /// Loops over at least `Cpu::sampledRows` are sampled at so many rows. Rows from so many entries on count as
-  /// not cache-resident.
+  /// Loops over at least `Cpu::sampledRows` are sampled at so many rows. Rows from so many entries on count
+  /// as not cache-resident.
   int64_t rowSamples = 32, remoteRowEntries = 8;
 
   /// Cache blocking of rows of a result that share rows of an operand: so many rows of the result, where at
@@ -129,6 +129,9 @@ struct Costs {
   /// A parallel loop over the coordinates of a dimension inside of other loops: the fewest coordinates per
   /// chunk, as every chunk repeats the loops outside.
   int64_t innerChunk = 8;
+  /// Its fewest bits of a row that is stored, two cache lines; and the work of such loops for each element of
+  /// a copy of the result that makes copies cheaper (experiment 080).
+  int64_t rowChunkBits = 1024, workPerCopiedElement = 4;
   /// Elements of a buffer that are filled in the time that one entry takes.
   int64_t fillsPerEntry = 4;
 

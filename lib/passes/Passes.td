@@ -578,6 +578,14 @@ def Prefetch : FunctionPass<"tulle-prefetch", memref # scf # arith # llvm, "Pref
   It is an error where nothing of that operand is at an address that can be computed ahead.
 }]>;
 
+def PrefetchRows : FunctionPass<"tulle-prefetch-rows", memref # scf # arith # llvm, "Prefetch the rows that integers of later iterations select", [{
+  `for p: for k: C[q[p] * n + k] = g(…, B[r[p] * n + k])`, where the rows that the loop over k stores to differ from one p to the next (rows of an
+  operand that integers give, messages along edges), gets a version that prefetches the rows of a later p, as far as q and r have elements. It runs where B or C is
+  larger than the caches of a core, rows have two cache lines, and elements of q and r that are close to each other select rows that are far apart: a test at run time,
+  before the loops around. Where the hardware has a prefetcher (`hardware_prefetch` of `tulle.cpu`), which goes on with a row, first lines are prefetched. Rows that
+  registers hold over p are up to `tulle-register-tiles`, and those of sums over k to `tulle-vectorize`.
+}]>;
+
 def CacheRegisters : FunctionPass<"tulle-cache-registers", vector # arith # scf # memref, "Hold in registers what loops read or update of a tensor, as a schedule says", [{
   Of a loop whose `tulle.loop` says `cache = {B = #tulle<cache_place registers>}`, each innermost loop inside that reads or updates the buffers
   whose argument has `tulle.name = "B"` becomes straight-line vector code. Loops between the two then have the same elements in all iterations:

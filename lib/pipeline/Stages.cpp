@@ -77,7 +77,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return "";
   case Stage::Schedule:
     return fmt::format(
-        "func.func(tulle-expand-query,tulle-expand-convert,tulle-expand-concat,tulle-resolve-slices),tulle-align-loops,"
+        "func.func(tulle-expand-query,tulle-expand-convert,tulle-expand-concat,tulle-resolve-slices),"
+        "tulle-align-loops,"
         "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}})",
         options.strategy);
   case Stage::Iteration:
@@ -109,7 +110,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "pack-operands,"
         "tulle-cache-block,tulle-version-loops{{vl={}}},tulle-tile-rows{{vl={}}},"
         "tulle-register-tiles{{factors={} {}}},"
-        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,tulle-cache-registers{{vl={}}},{}tulle-vectorize{{"
+        "tulle-expand-exp,tulle-expand-bf16,tulle-prefetch,tulle-prefetch-rows,tulle-cache-registers{{vl={}}}"
+        ",{}tulle-vectorize{{"
         "{}"
         "{}}},tulle-unroll,tulle-expand-segments,"
         "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers,tulle-check-schedule{{end=true}}),"

@@ -96,7 +96,9 @@ func.func @lengths(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
       tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
-        %w = arith.addf %v, %v : f64
+        %row = arith.index_cast %i : index to i64
+        %x = arith.sitofp %row : i64 to f64
+        %w = arith.mulf %v, %x : f64
         tulle.insert %w at (%i, %j) : f64
       }
     }
@@ -127,7 +129,9 @@ func.func @counted(%A: tensor<4x6xf64, #CSR>) -> tensor<4x6xf64, #CSR> {
       %sj = tulle.space %A level(1) under %ri : !tulle.iterator<#CSR, 0> : tensor<4x6xf64, #CSR> -> !tulle.space<#CSR, 1>
       tulle.iterate %j, %rj in %sj : !tulle.space<#CSR, 1> loop = <reduction> {
         %v = tulle.load %A[%rj : !tulle.iterator<#CSR, 1>] : tensor<4x6xf64, #CSR> -> f64
-        %w = arith.addf %v, %v : f64
+        %row = arith.index_cast %i : index to i64
+        %x = arith.sitofp %row : i64 to f64
+        %w = arith.mulf %v, %x : f64
         tulle.insert %w at (%i, %j) : f64
       }
     }

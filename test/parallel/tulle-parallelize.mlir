@@ -424,21 +424,38 @@ func.func @rows_that_begin(%a: tensor<?x?xf64, #CSR>, %c: tensor<?x?xf64, #D>, %
 
 // -----
 
-// Iterations that reduce into rows which others reduce into as well: tasks take columns, at least eight each, and traverse all entries.
+// Iterations that reduce into rows which others reduce into as well. Where there is much work for each element of the result, a copy
+// for each task; else tasks take columns, at least two cache lines each, and traverse all entries.
 #CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
 #D = #tulle.encoding<{ map = (i, k) -> (i : dense, k : dense) }>
 // CHECK-LABEL: @columns_of_rows
 // CHECK-SAME: %{{[^:]*}}: {{[^:]*}}, %[[C0:[^:]*]]: {{[^:]*}}, %{{[^:]*}}: index, %[[COLUMNS:[^:]*]]: index)
 // CHECK: %[[LENGTH:.*]] = arith.subi %[[COLUMNS]]
+// CHECK: %[[SIZE:.*]] = tulle.stored_count %[[C0]]
 // CHECK: %[[THREADS:.*]] = tulle.threads
-// CHECK: %[[EIGHTHS:.*]] = arith.divui %[[LENGTH]], %c8
-// CHECK: %[[FEW:.*]] = arith.maxui %[[EIGHTHS]], %c1
+// CHECK: %[[SOME:.*]] = arith.maxui %[[SIZE]], %c1
+// CHECK: %[[EACH:.*]] = arith.divui %{{.*}}, %[[SOME]]
+// CHECK: %[[MOST:.*]] = arith.divui %[[EACH]], %c4
+// CHECK: %[[COPIES:.*]] = arith.minui %[[THREADS]], %[[MOST]]
+// CHECK: %[[SEVERAL:.*]] = arith.cmpi ugt, %[[COPIES]], %c1
+// CHECK: scf.if %[[SEVERAL]]
+// CHECK: memref.alloc
+// CHECK: tulle.parallel %{{.*}} of %[[COPIES]]
+// CHECK: memref.dealloc
+// CHECK: } else {
+// CHECK: %[[THREADS:.*]] = tulle.threads
+// CHECK: %[[SIXTEENTHS:.*]] = arith.divui %[[LENGTH]], %c16
+// CHECK: %[[FEW:.*]] = arith.maxui %[[SIXTEENTHS]], %c1
 // CHECK: %[[TASKS:.*]] = arith.minui %[[THREADS]], %[[FEW]]
 // CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] = %[[C0]])
 // CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%{{.*}} = %[[ACC]])
 // CHECK: tulle.iterate
 // CHECK: tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] : !tulle.range
 // CHECK: tulle.iterate
+// With the same bits for any number of threads, there are no copies.
+// FIXED-LABEL: @columns_of_rows
+// FIXED-NOT: memref.alloc
+// FIXED: return
 func.func @columns_of_rows(%a: tensor<?x?xf64, #CSC>, %c: tensor<?x?xf64, #D>, %n: index, %columns: index) -> tensor<?x?xf64, #D> {
   %c0 = arith.constant 0 : index
   %cols = tulle.range %c0 to %n

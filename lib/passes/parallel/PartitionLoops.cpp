@@ -164,103 +164,6 @@ levels::Values reducePartials(Operation *loop, Value tasks, function_ref<void(Op
   return results;
 }
 
-//===--- Inner loops ---===//
-
-/// Whether the coordinate is that of a dimension: iterations at other coordinates are elsewhere in it,
-/// whatever the outer loops are at.
-static bool locatesResult(IterateOp inner, Value coordinate) {
-  if (coordinate == inner.getBody().getArgument(0))
-    return isa<RangeType>(inner.getSpace().getType());
-  auto op = coordinate.getDefiningOp<CoordinatesOp>();
-  auto space = dyn_cast<SpaceType>(inner.getSpace().getType());
-  if (!op || !space || getEncoding(op.getTensor().getType()) != space.getEncoding())
-    return false;
-  unsigned dim = cast<OpResult>(coordinate).getResultNumber();
-  const format::Encoding &encoding = space.getEncoding().getValue();
-  const format::Level &level = encoding.levels[space.getLevel()];
-  return level.format.kind == format::LevelKind::Dense && level.expr &&
-         level.expr->kind == format::ExprKind::Dim && level.expr->value == int64_t(dim);
-}
-
-/// Whether the inner loop's coordinate is part of the address of every store below.
-static bool hasDisjointStores(Operation *loop, IterateOp inner) {
-  WalkResult result = loop->walk([&](StoreOp store) {
-    if (!inner->isAncestor(store))
-      return WalkResult::interrupt();
-    for (Value at = store.getIterator(); at;) {
-      auto locate = at.getDefiningOp<LocateOp>();
-      if (!locate)
-        return WalkResult::interrupt();
-      if (locatesResult(inner, locate.getCoordinate()))
-        return WalkResult::advance();
-      at = locate.getParent();
-    }
-    return WalkResult::interrupt();
-  });
-  return !result.wasInterrupted();
-}
-
-/// The outermost inner loop that can be partitioned, or, with `index`, the one over that, and how many
-/// coordinates it has.
-static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, StringAttr index, Value &length) {
-  IterateOp found;
-  loop->walk<WalkOrder::PreOrder>([&](IterateOp inner) {
-    if (inner == loop || (index && inner.getLoop().getIndex() != index) ||
-        inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
-        !hasDisjointStores(loop, inner))
-      return WalkResult::advance();
-    auto range = inner.getSpace().getDefiningOp<RangeOp>();
-    auto space = inner.getSpace().getDefiningOp<SpaceOp>();
-    if (range && isOutside(loop, range.getLo()) && isOutside(loop, range.getHi()))
-      length = arith::SubIOp::create(b, loop->getLoc(), range.getHi(), range.getLo());
-    else if (space && isOutside(loop, space.getTensor()))
-      length = LevelSizeOp::create(b, loop->getLoc(), space.getTensor(), space.getLevel());
-    else
-      return WalkResult::advance();
-    found = inner;
-    return WalkResult::interrupt();
-  });
-  return found;
-}
-
-bool partitionInnerLoop(Operation *loop, const Settings &settings) {
-  if (!carriesTensorsOnly(loop))
-    return false;
-  OpBuilder b(loop);
-  Emitter emit(b, loop->getLoc());
-  Value length;
-  IterateOp inner = findInnerLoop(b, loop, settings.inner, length);
-  if (!inner)
-    return false;
-  record(inner, Threads::Disjoint);
-  Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
-  Value most = emit.divide(length, emit.constant(settings.costs.innerChunk));
-  tasks = emit.smaller(tasks, emit.larger(most, emit.constant(1)));
-  moveIntoRegion(b, loop, tasks, [&](Value task) {
-    b.setInsertionPoint(inner);
-    restrictTo(b, inner, {task, tasks});
-  });
-  return true;
-}
-
-void partitionFill(FillOp fill, const Settings &settings) {
-  auto type = cast<RankedTensorType>(fill.getTensor().getType());
-  if (type.getElementType().isInteger(1) || getEncoding(type).getValue().levels.empty())
-    return; // little to do
-  OpBuilder b(fill);
-  Emitter emit(b, fill.getLoc());
-  Value size = StoredCountOp::create(b, emit.loc, fill.getTensor());
-  Value work = emit.divide(size, emit.constant(settings.costs.fillsPerEntry));
-  Value tasks = ThreadsOp::create(b, emit.loc, work, /*fixed=*/false);
-  fill.replaceAllUsesWith(region(b, emit.loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
-    Value values = emit.valuesOf(carried[0]);
-    auto [begin, end] = chunkBounds(b, emit.loc, size, {task, tasks});
-    emit.forEach(begin, end, [&](Value at) { emit.store(fill.getValue(), values, at); });
-    return SmallVector<Value>{emit.withValues(carried[0], values)};
-  })[0]);
-  fill.erase();
-}
-
 //===--- Private copies ---===//
 
 // Dense results that all tasks reduce into: each task has a private copy, which starts from the identity, and
@@ -419,8 +322,8 @@ static Value onCopies(Emitter &emit, Operation *loop, Operation *combiner, Value
   return sum;
 }
 
-/// Whether loops around have located part of the result already: a row, at a coordinate that is the same in all
-/// iterations.
+/// Whether loops around have located part of the result already: a row, at a coordinate that is the same in
+/// all iterations.
 static bool isLocatedOutside(Operation *loop, const Aliases &aliases) {
   return loop
       ->walk([&](Operation *op) {
@@ -433,26 +336,155 @@ static bool isLocatedOutside(Operation *loop, const Aliases &aliases) {
       .wasInterrupted();
 }
 
-bool privatize(Operation *loop, const Settings &settings) {
+/// The operation by which private copies of the loop's result can be reduced into it; null without one.
+static Operation *combinerOfCopies(Operation *loop) {
   if (!denseResult(loop) || !canPartition(loop))
-    return false;
+    return nullptr;
   const Aliases aliases(loop);
-  Operation *combiner = combinerOfStores(loop, aliases);
-  if (!combiner || !identity(combiner) || isLocatedOutside(loop, aliases))
-    return false;
-  record(loop, Threads::Private);
+  Operation *combiner = isLocatedOutside(loop, aliases) ? nullptr : combinerOfStores(loop, aliases);
+  return combiner && identity(combiner) ? combiner : nullptr;
+}
 
+/// Adds a version of the loop that works on private copies, as many as there is so much work for each of
+/// their elements, and that runs where these are several.
+static void addCopies(Operation *loop, Operation *combiner, const Settings &settings,
+                      int64_t workPerElement) {
   OpBuilder b(loop);
   Emitter emit(b, loop->getLoc());
   Value entries = work(b, loop), size = StoredCountOp::create(b, emit.loc, initsOf(loop)[0].get());
   Value tasks = ThreadsOp::create(b, emit.loc, entries, settings.deterministic);
-  // A copy is written and read once: not profitable where the loop has less work than that.
   Value one = emit.constant(1), most = emit.divide(entries, emit.larger(size, one));
+  if (workPerElement > 1)
+    most = emit.divide(most, emit.constant(workPerElement));
   tasks = emit.smaller(tasks, most);
   Value several = emit.is(arith::CmpIPredicate::ugt, tasks, one);
   passes::addVersion(b, loop, several,
                      [&] { return levels::Values{onCopies(emit, loop, combiner, size, tasks)}; });
+}
+
+bool privatize(Operation *loop, const Settings &settings) {
+  Operation *combiner = combinerOfCopies(loop);
+  if (!combiner)
+    return false;
+  record(loop, Threads::Private);
+  // A copy is written and read once: not profitable where the loop has less work than that.
+  addCopies(loop, combiner, settings, /*workPerElement=*/1);
   return true;
+}
+
+//===--- Inner loops ---===//
+
+/// Whether the coordinate is that of a dimension: iterations at other coordinates are elsewhere in it,
+/// whatever the outer loops are at.
+static bool locatesResult(IterateOp inner, Value coordinate) {
+  if (coordinate == inner.getBody().getArgument(0))
+    return isa<RangeType>(inner.getSpace().getType());
+  auto op = coordinate.getDefiningOp<CoordinatesOp>();
+  auto space = dyn_cast<SpaceType>(inner.getSpace().getType());
+  if (!op || !space || getEncoding(op.getTensor().getType()) != space.getEncoding())
+    return false;
+  unsigned dim = cast<OpResult>(coordinate).getResultNumber();
+  const format::Encoding &encoding = space.getEncoding().getValue();
+  const format::Level &level = encoding.levels[space.getLevel()];
+  return level.format.kind == format::LevelKind::Dense && level.expr &&
+         level.expr->kind == format::ExprKind::Dim && level.expr->value == int64_t(dim);
+}
+
+/// Whether the inner loop's coordinate is part of the address of every store below.
+static bool hasDisjointStores(Operation *loop, IterateOp inner) {
+  WalkResult result = loop->walk([&](StoreOp store) {
+    if (!inner->isAncestor(store))
+      return WalkResult::interrupt();
+    for (Value at = store.getIterator(); at;) {
+      auto locate = at.getDefiningOp<LocateOp>();
+      if (!locate)
+        return WalkResult::interrupt();
+      if (locatesResult(inner, locate.getCoordinate()))
+        return WalkResult::advance();
+      at = locate.getParent();
+    }
+    return WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// The outermost inner loop that can be partitioned, or, with `index`, the one over that, and how many
+/// coordinates it has.
+static IterateOp findInnerLoop(OpBuilder &b, Operation *loop, StringAttr index, Value &length) {
+  IterateOp found;
+  loop->walk<WalkOrder::PreOrder>([&](IterateOp inner) {
+    if (inner == loop || (index && inner.getLoop().getIndex() != index) ||
+        inner.getKind() != LoopKind::Parallel || !carriesTensorsOnly(inner) ||
+        !hasDisjointStores(loop, inner))
+      return WalkResult::advance();
+    auto range = inner.getSpace().getDefiningOp<RangeOp>();
+    auto space = inner.getSpace().getDefiningOp<SpaceOp>();
+    if (range && isOutside(loop, range.getLo()) && isOutside(loop, range.getHi()))
+      length = arith::SubIOp::create(b, loop->getLoc(), range.getHi(), range.getLo());
+    else if (space && isOutside(loop, space.getTensor()))
+      length = LevelSizeOp::create(b, loop->getLoc(), space.getTensor(), space.getLevel());
+    else
+      return WalkResult::advance();
+    found = inner;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+/// The fewest coordinates of a chunk of an inner loop, so that chunks of a row have cache lines of their own.
+static int64_t leastInnerChunk(IterateOp inner, const iteration::Costs &costs) {
+  int64_t least = costs.innerChunk;
+  inner->walk([&](StoreOp store) {
+    Type type = getElementTypeOrSelf(store.getResult().getType());
+    if (type.isIntOrFloat())
+      least = std::max(least, costs.rowChunkBits / int64_t(type.getIntOrFloatBitWidth()));
+  });
+  return least;
+}
+
+bool partitionInnerLoop(Operation *loop, const Settings &settings) {
+  if (!carriesTensorsOnly(loop))
+    return false;
+  OpBuilder b(loop);
+  Emitter emit(b, loop->getLoc());
+  Value length;
+  IterateOp inner = findInnerLoop(b, loop, settings.inner, length);
+  if (!inner)
+    return false;
+  // Of a small result, a copy for each task costs less than that each goes over all iterations.
+  // Chunks of rows have the same bits for any number of tasks.
+  if (Operation *combiner = settings.inner || settings.deterministic ? nullptr : combinerOfCopies(loop))
+    addCopies(loop, combiner, settings, settings.costs.workPerCopiedElement);
+  record(inner, Threads::Disjoint);
+  b.setInsertionPoint(loop);
+  Value tasks = ThreadsOp::create(b, emit.loc, work(b, loop), /*fixed=*/false);
+  Value most = emit.divide(length, emit.constant(leastInnerChunk(inner, settings.costs)));
+  tasks = emit.smaller(tasks, emit.larger(most, emit.constant(1)));
+  moveIntoRegion(b, loop, tasks, [&](Value task) {
+    b.setInsertionPoint(inner);
+    restrictTo(b, inner, {task, tasks});
+  });
+  return true;
+}
+
+//===--- Fills ---===//
+
+void partitionFill(FillOp fill, const Settings &settings) {
+  auto type = cast<RankedTensorType>(fill.getTensor().getType());
+  if (type.getElementType().isInteger(1) || getEncoding(type).getValue().levels.empty())
+    return; // little to do
+  OpBuilder b(fill);
+  Emitter emit(b, fill.getLoc());
+  Value size = StoredCountOp::create(b, emit.loc, fill.getTensor());
+  Value work = emit.divide(size, emit.constant(settings.costs.fillsPerEntry));
+  Value tasks = ThreadsOp::create(b, emit.loc, work, /*fixed=*/false);
+  fill.replaceAllUsesWith(region(b, emit.loc, tasks, fill.getTensor(), [&](Value task, ValueRange carried) {
+    Value values = emit.valuesOf(carried[0]);
+    auto [begin, end] = chunkBounds(b, emit.loc, size, {task, tasks});
+    emit.forEach(begin, end, [&](Value at) { emit.store(fill.getValue(), values, at); });
+    return SmallVector<Value>{emit.withValues(carried[0], values)};
+  })[0]);
+  fill.erase();
 }
 
 //===--- The pass ---===//
@@ -477,8 +509,8 @@ constexpr PartitionStrategy strategies[] = {
      "the outermost loop in chunks of equal entries, each with a partial result",
      "the outermost loop, and values reduced by an operation that may be regrouped"},
     {Threads::Disjoint, true, partitionInnerLoop,
-     "an inner loop over all coordinates in equal chunks; iterations of the outer one may "
-     "store to the same address",
+     "an inner loop over all coordinates in equal chunks, as iterations of the outer one may store to the "
+     "same address; where a result is small, the outer one, each task with a private copy",
      "a loop over all coordinates of a dimension of the result"},
     {Threads::Private, false, privatize,
      "the outermost loop in chunks of equal entries, each with a private copy of the "

@@ -76,7 +76,7 @@ static Value chunkOfRange(OpBuilder &b, CoiterateOp loop, Value space, const Chu
     Value size = LevelSizeOp::create(b, loc, first.getTensor(), first.getLevel());
     range = RangeOp::create(b, loc, zero, size);
   }
-  return PartitionOp::create(b, loc, range, chunk.index, /*to=*/Value(), chunk.count, /*estimate=*/Value());
+  return PartitionOp::create(b, loc, range, chunk.index, chunk.to, chunk.count, /*estimate=*/Value());
 }
 
 void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t alignment) {
@@ -94,8 +94,8 @@ void restrictTo(OpBuilder &b, Operation *loop, const Chunk &chunk, int64_t align
 Value chunkOf(OpBuilder &b, Operation *loop, Value space, const Chunk &chunk, int64_t alignment) {
   Location loc = loop->getLoc();
   if (auto iterate = dyn_cast<IterateOp>(loop))
-    return PartitionOp::create(b, loc, space, chunk.index, /*to=*/Value(), chunk.count,
-                               iterate.getWorkEstimate(), alignment);
+    return PartitionOp::create(b, loc, space, chunk.index, chunk.to, chunk.count, iterate.getWorkEstimate(),
+                               alignment);
   Value range = chunkOfRange(b, cast<CoiterateOp>(loop), space, chunk);
   return RestrictOp::create(b, loc, space.getType(), space, range);
 }

@@ -46,9 +46,10 @@ bool carriesValuesOnly(Operation *loop);
 
 /// Whether the coordinates that the loop visits can be partitioned into chunks.
 bool canPartition(Operation *loop);
-/// One of `count` consecutive chunks of a loop's coordinates, of about as much work each.
+/// One of `count` consecutive chunks of a loop's coordinates, of about as much work each; or all from that
+/// one on and before `to`.
 struct Chunk {
-  Value index, count;
+  Value index, count, to = {};
 };
 
 /// Restricts the loop to a chunk of its coordinates; the builder stands where that can be computed. Chunks of

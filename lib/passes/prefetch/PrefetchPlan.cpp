@@ -86,13 +86,59 @@ Value PrefetchPlan::areRemote(const IRMapping &map, Value begin, Value end, int6
   });
 }
 
+Value PrefetchPlan::areScattered() {
+  Value size;
+  for (memref::LoadOp load : coordinates) {
+    Value own = sizeOf(load.getMemRef());
+    size = size ? min(size, own) : own;
+  }
+  constexpr int64_t pairs = 4, apart = 64;
+  return ifThen(isLess(constant(1), size), [&] {
+    Value any, part = divide(size, constant(2 * pairs));
+    for (int64_t pair = 0; pair < pairs; ++pair) {
+      Value first = times(part, constant(2 * pair + 1));
+      any = either(any, areRemoteAt({}, first, add(first, constant(apart)), coreBytes / 2));
+    }
+    return any;
+  });
+}
+
+Operation *PrefetchPlan::outermostPlace(ValueRange also) const {
+  llvm::SetVector<Value> needed(llvm::from_range, also);
+  for (memref::LoadOp load : coordinates)
+    if (!isa<BlockArgument>(load.getMemRef()))
+      return outer; // perhaps nothing is stored there yet before the loops around
+  for (memref::LoadOp load : rows)
+    needed.insert(load.getMemRef());
+  for (Operation *op : addresses)
+    needed.insert_range(op->getOperands());
+  for (memref::LoadOp load : rows)
+    acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+      Operation *op = value.getDefiningOp();
+      if (op && scf::ForOp(outer)->isAncestor(op))
+        return std::nullopt;
+      needed.insert(value);
+      return true;
+    });
+  Operation *place = outer;
+  auto isOutside = [&](Operation *loop) {
+    return llvm::none_of(needed, [&](Value value) {
+      Operation *owner = value.getParentBlock()->getParentOp();
+      return loop->isAncestor(owner) && !scf::ForOp(outer)->isAncestor(owner);
+    });
+  };
+  while (isa<scf::ForOp>(place->getParentOp()) && isOutside(place->getParentOp()))
+    place = place->getParentOp();
+  return place;
+}
+
 Value PrefetchPlan::areConsecutive(const IRMapping &map, Value begin, Value end, int64_t elements) {
   return ifThen(isLess(begin, end), [&] {
     Value middle = add(begin, divide(sub(end, begin), constant(2)));
     const int64_t bytes = elements * memref::LoadOp(rows.front()).getType().getIntOrFloatBitWidth() / 8;
     Value remote = areRemoteAt(map, middle, add(middle, constant(1)), bytes);
     Value close = arith::XOrIOp::create(b, loc, remote, boolean(true));
-    return both(close, areLarge(2 * coreBytes));
+    return both(close, areLargerThan(2 * coreBytes));
   });
 }
 
@@ -111,7 +157,7 @@ Value PrefetchPlan::areRemoteAt(const IRMapping &map, Value first, Value last, i
   return any;
 }
 
-Value PrefetchPlan::areLarge(int64_t bytes) {
+Value PrefetchPlan::areLargerThan(int64_t bytes) {
   Value any;
   for (memref::LoadOp load : rows)
     any = either(any, is(CmpIPredicate::ugt, sizeOf(load.getMemRef()), constant(elementsIn(bytes, load))));
@@ -152,11 +198,25 @@ void LaterRows::emitBefore() {
     prefetchConsecutive();
 }
 
+/// Updates of shorter rows are in flight together as they are (experiment 077).
+constexpr int64_t leastLines = 2;
+
+Value LaterRows::emitTest() {
+  OpBuilder::InsertionGuard guard(b);
+  wholeRows = !model.cpu.hardwarePrefetch;
+  b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
+  Value length = sub(loop.getUpperBound(), loop.getLowerBound());
+  Value hasLines = is(arith::CmpIPredicate::sge, length, constant(leastLines * lineElements));
+  return ifThen(both(rows.areLarge(), hasLines), [&] { return rows.areScattered(); });
+}
+
 void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
   b.restoreInsertionPoint(at.saveInsertionPoint());
-  auto branch = scf::IfOp::create(b, loc, remote, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(branch.thenBlock());
+  if (remote) {
+    auto branch = scf::IfOp::create(b, loc, remote, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
   std::vector<IRMapping> later{size_t(count)};
   Value ahead = distance();
   for (auto [k, map] : llvm::enumerate(later)) {
@@ -166,7 +226,7 @@ void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   // Line by line of one row after the other: the hardware prefetcher follows a row (experiment 069).
   for (const IRMapping &map : later) {
     OpBuilder::InsertionGuard behind(b);
-    Value line = enterLineLoop();
+    Value line = wholeRows ? enterLineLoop() : loop.getLowerBound();
     rows.prefetch(map, line);
   }
 }

@@ -26,9 +26,16 @@ public:
   /// are too far apart to be cache-resident. Of fewer than `least` iterations, the `least` from the first on
   /// count. `map`: clones of what the loops around define.
   Value areRemote(const mlir::IRMapping &map, Value begin, Value end, int64_t least);
+  /// At run time: whether coordinates that are close to each other in their buffers select rows of some
+  /// operand that are far apart, as pairs all over the buffers show. Neither sorted ones nor a grid's do.
+  Value areScattered();
+  /// The outermost loop before which `areScattered` and these values are known.
+  mlir::Operation *outermostPlace(mlir::ValueRange also) const;
   /// At run time: whether two iterations in the middle of these select rows of each operand within so many
   /// elements, and some operand is well larger than the caches of a core.
   Value areConsecutive(const mlir::IRMapping &map, Value begin, Value end, int64_t elements);
+  /// At run time: whether some operand is larger than the caches of a core.
+  Value areLarge() { return areLargerThan(coreBytes); }
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
   /// inner loop.
   void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations);
@@ -37,7 +44,7 @@ public:
 
 private:
   Value areRemoteAt(const mlir::IRMapping &map, Value first, Value last, int64_t bytes);
-  Value areLarge(int64_t bytes);
+  Value areLargerThan(int64_t bytes);
 
   mlir::scf::ForOp outer;
   int64_t residentBytes, coreBytes;
@@ -68,6 +75,10 @@ public:
   bool any() const { return rows.any(); }
   /// Before the loop around. Later, rows are prefetched where they are remote.
   void emitBefore();
+  /// For rows that are copied or updated: before the loops around, whether rows are scattered, an operand is
+  /// larger than the caches of a core, and a row has some cache lines. Later, where the hardware goes on with
+  /// a row, only first lines are prefetched, without asking again.
+  Value emitTest();
   /// For so many iterations from this one on, where `at` stands.
   void emitAt(mlir::OpBuilder &at, Value iteration, int64_t count = 1);
 
@@ -75,8 +86,9 @@ private:
   mlir::scf::ForOp around, loop;
   const iteration::CostModel &model;
   PrefetchPlan rows;
-  int64_t lineElements; ///< of the inner loop's operands in a cache line
-  Value remote;         ///< at run time
+  int64_t lineElements;  ///< of the inner loop's operands in a cache line
+  Value remote;          ///< at run time; null: they are
+  bool wholeRows = true; ///< else their first lines, which the hardware prefetcher goes on from
 
   void prefetchConsecutive();
   Value distance();

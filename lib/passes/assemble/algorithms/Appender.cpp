@@ -223,6 +223,25 @@ void Appender::closeFiber(ValueRange coordinates) {
   });
 }
 
+void Appender::openFibers(Value first) {
+  LevelGroup &group = groups.front();
+  Value end = target.add(first, 1);
+  startPositions(group, end);
+  fillPositions(group, end, group.count.get());
+}
+
+void Appender::closeFibers(Value end, Value count) {
+  LevelGroup &group = groups.front();
+  skip(count);
+  group.filled.set(target.add(end, 1));
+  closed->set(group.count.get());
+}
+
+void Appender::skip(Value count) {
+  const LevelGroup &group = groups.front();
+  group.count.set(target.add(group.count.get(), count));
+}
+
 //===--- Chunks ---===//
 
 void Appender::beginChunk(ValueRange starts) {

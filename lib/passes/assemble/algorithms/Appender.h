@@ -49,6 +49,13 @@ public:
   /// a fiber may be empty, and may be closed before all its entries are there.
   void closeFiber(mlir::ValueRange coordinates);
 
+  /// Of a tensor of one group below one full level: consecutive fibers from that one on, whose entries, and
+  /// ends in the positions field, the caller stores; before `end`, `count` entries in all.
+  void openFibers(mlir::Value first);
+  void closeFibers(mlir::Value end, mlir::Value count);
+  /// `count` entries of that tensor, where they are only counted.
+  void skip(mlir::Value count);
+
   /// For an appender of one chunk of the entries, whose positions count from `starts[r]` on in group r: what
   /// the first group's positions field says of parents before the first one with entries is left alone.
   void beginChunk(mlir::ValueRange starts);

@@ -45,16 +45,19 @@ bool ChunkedAppend::possible(const TargetFacts &target, const Stream &stream) {
     if (ref && target.storage.layout.fields[ref->field].width == 2)
       return false;
   }
-  // Each position of the first level is met in iterations of the loop that one chunk has.
+  // Each position of the first level is met in iterations of a loop that one chunk has.
   Region &loops = *stream.loops;
-  if (!canPartitionSets(loops) || !alignmentOf(loops, target.encoding()))
+  const SmallVector<Operation *> outermost = outermostLoops(loops);
+  if (outermost.size() > 1 ? !followEachOther(loops, target.encoding())
+                           : !canPartitionSets(loops) || !alignmentOf(loops, target.encoding()))
     return false;
-  // How much work there is must be known outside of the loop.
-  return llvm::all_of(spacesOf(outermostLoop(loops)), [&](Value space) {
+  // How much work there is must be known outside of the loops.
+  auto isKnown = [&](Value space) {
     Operation *op = space.getDefiningOp();
     return op && llvm::none_of(op->getOperands(),
                                [&](Value operand) { return loops.isAncestor(operand.getParentRegion()); });
-  });
+  };
+  return llvm::all_of(outermost, [&](Operation *loop) { return llvm::all_of(spacesOf(loop), isKnown); });
 }
 
 //===--- One thread ---===//
@@ -106,15 +109,15 @@ static int64_t workPerChunk(const Target &target) {
   return work;
 }
 
-/// How many value slots of the tensor a chunk of the loop has; null where that is not known from outside.
-static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Value tensor, const parallel::Chunk &chunk) {
+/// How many value slots of the tensor a chunk has of the loop; null where that is not known from outside.
+static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Operation *loop, Value tensor,
+                          const parallel::Chunk &chunk) {
   const format::Encoding &encoding = encodingOf(tensor);
   // tulle.work of a chunk of the tensor's first level is never less than the chunk has value slots.
   for (const format::Level &level : encoding.levels)
     if (level.format.kind != LevelKind::Dense && level.format.kind != LevelKind::Compressed &&
         level.format.kind != LevelKind::Singleton)
       return {};
-  Operation *loop = outermostLoop(*stream.loops);
   auto workOf = [&](Value space, Value estimate) -> Value {
     Value all = b.clone(*space.getDefiningOp())->getResult(0);
     return WorkOp::create(b, loop->getLoc(), parallel::chunkOf(b, loop, all, chunk, stream.alignment),
@@ -139,8 +142,11 @@ static Value slotsOfChunk(OpBuilder &b, const Stream &stream, Value tensor, cons
 static Value boundOfChunk(OpBuilder &b, const Stream &stream, Value bound, const parallel::Chunk &chunk) {
   Operation *op = bound.getDefiningOp();
   if (auto stored = dyn_cast_or_null<StoredCountOp>(op)) {
-    Value slots = slotsOfChunk(b, stream, stored.getTensor(), chunk);
-    return slots ? slots : bound;
+    const SmallVector<Operation *> loops = outermostLoops(*stream.loops);
+    for (auto [loop, own] : llvm::zip_equal(loops, chunksOf(b, loops, chunk)))
+      if (Value slots = slotsOfChunk(b, stream, loop, stored.getTensor(), own))
+        return slots;
+    return bound;
   }
   if (!isa_and_nonnull<arith::AddIOp, arith::MinUIOp>(op))
     return bound;
@@ -154,7 +160,11 @@ static Value boundOfChunk(OpBuilder &b, const Stream &stream, Value bound, const
 ChunkedAppend::ChunkedAppend(Target &target, const Stream &stream, Value bound, Mode mode)
     : target(target), stream(stream), mode(mode) {
   OpBuilder &b = target.builder;
-  Value work = parallel::work(b, outermostLoop(*stream.loops));
+  Value work;
+  for (Operation *loop : outermostLoops(*stream.loops)) {
+    Value own = parallel::work(b, loop);
+    work = work ? target.add(work, own) : own;
+  }
   threads = make<ThreadsOp>(target, work, /*fixed=*/false);
   Value several = profitable(), wanted = target.mul(threads, target.costs.chunksPerThread);
   if (mode != Mode::Counted)

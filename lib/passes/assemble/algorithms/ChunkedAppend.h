@@ -40,8 +40,8 @@ void appendAlone(Target &target, const Appending &how,
 /// The same of at most so many entries, or of an unknown number (null), by the target's plan.
 void appendAlone(Target &target, const Appending &how, mlir::Value entries);
 
-/// The outermost loop in many consecutive chunks. Each thread takes one after the other, and every entry goes
-/// to memory once, as if there were one thread: the tensor is the same.
+/// The outermost loop, or several one behind the other, in many consecutive chunks. Each thread takes one
+/// after the other, and every entry goes to memory once, as if there were one thread: the tensor is the same.
 class ChunkedAppend {
 public:
   enum class Mode {

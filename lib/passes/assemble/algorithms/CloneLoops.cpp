@@ -40,14 +40,43 @@ static void eraseUnused(Operation *value) {
   }
 }
 
+SmallVector<parallel::Chunk> chunksOf(OpBuilder &b, ArrayRef<Operation *> loops,
+                                      const parallel::Chunk &chunk) {
+  if (loops.size() == 1)
+    return {chunk};
+  levels::IndicesAt emit(b, loops.front()->getLoc());
+  Value zero = emit.constant(0), one = emit.constant(1), all = zero;
+  SmallVector<Value> before;
+  for (Operation *loop : loops) {
+    before.push_back(all);
+    all = emit.add(all, parallel::work(b, loop));
+  }
+  before.push_back(all);
+  all = emit.max(all, one);
+  Value last = emit.sub(chunk.count, one), next = emit.add(chunk.index, one);
+  SmallVector<parallel::Chunk> chunks;
+  for (size_t k = 0; k < loops.size(); ++k) {
+    auto chunksBefore = [&](Value work) { return emit.divide(emit.times(chunk.count, work), all); };
+    // Each has a chunk at least, perhaps the one that the loop before ends in.
+    Value first = emit.min(chunksBefore(before[k]), last);
+    Value count = emit.max(emit.sub(chunksBefore(before[k + 1]), first), one);
+    auto own = [&](Value number) { return emit.min(emit.max(emit.sub(number, first), zero), count); };
+    chunks.push_back({own(chunk.index), count, own(next)});
+  }
+  return chunks;
+}
+
 Operation *cloneLoops(OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk, OnInsert onInsert,
                       bool counting) {
   SmallVector<Operation *> copies = copyOps(b, *stream.loops);
-  Operation *loop = outermostLoop(copies);
+  const SmallVector<Operation *> outermost = outermostLoops(copies);
   OpBuilder::InsertionGuard guard(b);
   if (chunk) {
-    b.setInsertionPoint(loop);
-    parallel::restrictTo(b, loop, *chunk, stream.alignment);
+    b.setInsertionPoint(outermost.front());
+    for (auto [loop, own] : llvm::zip_equal(outermost, chunksOf(b, outermost, *chunk))) {
+      b.setInsertionPoint(loop);
+      parallel::restrictTo(b, loop, own, stream.alignment);
+    }
   }
   for (InsertOp insert : insertsIn(copies)) {
     b.setInsertionPoint(insert);
@@ -57,7 +86,7 @@ Operation *cloneLoops(OpBuilder &b, const Stream &stream, const parallel::Chunk 
     if (counting)
       eraseUnused(value);
   }
-  return loop;
+  return outermost.size() == 1 ? outermost.front() : nullptr;
 }
 
 Operation *cloneCounting(OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,

@@ -10,7 +10,11 @@ namespace tulle::assemble {
 using OnInsert = llvm::function_ref<void(mlir::ValueRange coordinates, mlir::Value value)>;
 using OnCoordinates = llvm::function_ref<void(mlir::ValueRange coordinates)>;
 
-/// Copies a stream's loops, or of the outermost one a chunk (null: all), to where the builder stands, with
+/// What a chunk of loops one behind the other has of each: the loops have chunks in proportion to their work,
+/// those of each behind those of the one before.
+llvm::SmallVector<parallel::Chunk> chunksOf(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> loops,
+                                            const parallel::Chunk &chunk);
+/// Copies a stream's loops, or a chunk of the outermost ones (null: all), to where the builder stands, with
 /// `onInsert` in place of every insert. The builder stands behind the copy afterwards. A copy that counts
 /// leaves out what only the values needed: its values are null.
 /// Returns the copy of the outermost loop, if all is in one.

@@ -5,6 +5,7 @@
 #include "passes/assemble/algorithms/AllocationPlan.h"
 #include "passes/assemble/algorithms/ChunkedAppend.h"
 #include "passes/assemble/algorithms/CoordinateList.h"
+#include "passes/assemble/algorithms/SegmentRuns.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 #include "passes/assemble/choose/Strategies.h"
 
@@ -244,7 +245,12 @@ void appendList(Target &target, AppendOp op) {
 void appendEntries(Target &target, AppendOp op) {
   const Stream stream = streamOf(op.getSource().getDefiningOp<EntriesOp>(), target.encoding());
   std::optional<BufferReuse> reuse = BufferReuse::find(target, stream, op.getShare());
-  auto loops = [&](Target &to, Value) { return std::make_unique<EntryLoops>(to, stream, bool(reuse)); };
+  const bool asRuns = !reuse && SegmentRuns::fits(target, stream);
+  auto loops = [&](Target &to, Value) -> std::unique_ptr<AppendLoops> {
+    if (asRuns)
+      return std::make_unique<SegmentRuns>(to, stream);
+    return std::make_unique<EntryLoops>(to, stream, bool(reuse));
+  };
   Appending how{loops, stream.order.unique, target.constant(1)};
   if (reuse) {
     how.copied = &*reuse;
@@ -258,7 +264,7 @@ void appendEntries(Target &target, AppendOp op) {
   auto alone = [&] { appendAlone(target, how, bounds, exact); };
   // What is copied anyway, or counted in a moment, needs no staging buffer: where a chunk begins, its loops
   // hardly have to run to say.
-  const bool inPlace = reuse || countsBySegments(stream) || countsByLengths(stream);
+  const bool inPlace = reuse || asRuns || countsBySegments(stream) || countsByLengths(stream);
   const auto mode = inPlace ? ChunkedAppend::Mode::InPlace : ChunkedAppend::Mode::Staged;
   ChunkedAppend::appendOrElse(target, stream, stream.bound, op.getParallel(), mode, how, alone);
 }

@@ -2,6 +2,7 @@
 // iteration where its coordinates are those of the loops around each other, and of no other loop.
 #include "passes/assemble/choose/InsertLoops.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/parallel/SetLoops.h"
 #include <set>
@@ -33,16 +34,23 @@ static SmallVector<Operation *> opsOf(Region &loops) {
 
 SmallVector<InsertOp> insertsOf(Region &loops) { return insertsIn(opsOf(loops)); }
 
-Operation *outermostLoop(ArrayRef<Operation *> ops) {
-  Operation *found = nullptr;
+SmallVector<Operation *> outermostLoops(ArrayRef<Operation *> ops) {
+  SmallVector<Operation *> found;
   for (Operation *op : ops) {
     if (isMemoryEffectFree(op))
       continue;
-    if (found || !parallel::isLoop(op))
-      return nullptr;
-    found = op;
+    if (!parallel::isLoop(op))
+      return {};
+    found.push_back(op);
   }
   return found;
+}
+
+SmallVector<Operation *> outermostLoops(Region &loops) { return outermostLoops(opsOf(loops)); }
+
+Operation *outermostLoop(ArrayRef<Operation *> ops) {
+  const SmallVector<Operation *> found = outermostLoops(ops);
+  return found.size() == 1 ? found.front() : nullptr;
 }
 
 Operation *outermostLoop(Region &loops) { return outermostLoop(opsOf(loops)); }
@@ -76,6 +84,81 @@ std::optional<int64_t> alignmentOf(Region &loops, const format::Encoding &target
     return argument && argument.getArgNumber() == 0 && argument.getOwner()->getParentOp() == loop;
   });
   return all ? std::optional(alignment) : std::nullopt;
+}
+
+namespace {
+
+/// A sum of sizes of dimensions and a number.
+struct SizeSum {
+  SmallVector<std::pair<Value, int64_t>> sizes; ///< of a dimension of a tensor
+  int64_t number = 0;
+
+  bool add(Value value) {
+    APInt known;
+    if (matchPattern(value, m_ConstantInt(&known)))
+      return number += known.getSExtValue(), true;
+    if (auto sum = value.getDefiningOp<arith::AddIOp>())
+      return add(sum.getLhs()) && add(sum.getRhs());
+    auto size = value.getDefiningOp<tensor::DimOp>();
+    const std::optional<int64_t> dim = size ? size.getConstantIndex() : std::nullopt;
+    if (dim)
+      sizes.push_back({size.getSource(), *dim});
+    return bool(dim);
+  }
+  void add(TypedValue<RankedTensorType> tensor, int64_t dim) {
+    if (tensor.getType().isDynamicDim(unsigned(dim)))
+      sizes.push_back({tensor, dim});
+    else
+      number += tensor.getType().getDimSize(unsigned(dim));
+  }
+  bool operator==(SizeSum other) const {
+    for (const auto &size : sizes) {
+      auto *same = llvm::find(other.sizes, size);
+      if (same == other.sizes.end())
+        return false;
+      other.sizes.erase(same);
+    }
+    return other.sizes.empty() && number == other.number;
+  }
+};
+
+} // namespace
+
+/// What is added to the loop's coordinate in that dimension of all inserts below; nothing where they have
+/// another one.
+static std::optional<SizeSum> shiftOf(IterateOp loop, unsigned dim) {
+  std::optional<SizeSum> found;
+  for (InsertOp insert : insertsIn({loop.getOperation()})) {
+    Value coordinate = insert.getCoordinates()[dim], own = loop.getBody().getArgument(0);
+    SizeSum shift;
+    auto sum = coordinate.getDefiningOp<arith::AddIOp>();
+    if (sum && sum.getRhs() == own ? !shift.add(sum.getLhs()) : coordinate != own)
+      return std::nullopt;
+    if (found && !(*found == shift))
+      return std::nullopt;
+    found = shift;
+  }
+  return found;
+}
+
+bool followEachOther(Region &loops, const format::Encoding &target) {
+  if (target.levels.empty() || target.levels[0].expr->kind != ExprKind::Dim)
+    return false;
+  const auto dim = unsigned(target.levels[0].expr->value);
+  std::optional<SizeSum> reached;
+  for (Operation *op : outermostLoops(loops)) {
+    auto loop = dyn_cast<IterateOp>(op);
+    auto space = loop && loop.getNumResults() == 0 ? loop.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+    if (!space || space.getLevel() != 0 || space.getCondition() || !parallel::canPartition(loop))
+      return false;
+    const format::Expr &own = encodingOf(space).levels[0].expr;
+    std::optional<SizeSum> shift = own->kind == ExprKind::Dim ? shiftOf(loop, dim) : std::nullopt;
+    if (!shift || (reached && !(*shift == *reached)))
+      return false;
+    reached = shift;
+    reached->add(cast<TypedValue<RankedTensorType>>(space.getTensor()), own->value);
+  }
+  return reached.has_value();
 }
 
 /// The dimension whose coordinate in all inserts is that of the loop's iteration; null without one.

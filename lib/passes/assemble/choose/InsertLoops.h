@@ -11,6 +11,13 @@ llvm::SmallVector<dialect::InsertOp> insertsOf(mlir::Region &loops);
 /// The loop, over one space or a set of several, that everything with an effect is in; null without one.
 mlir::Operation *outermostLoop(llvm::ArrayRef<mlir::Operation *> ops);
 mlir::Operation *outermostLoop(mlir::Region &loops);
+/// The loops that everything with an effect is in, one behind the other; none where something is in no loop.
+llvm::SmallVector<mlir::Operation *> outermostLoops(llvm::ArrayRef<mlir::Operation *> ops);
+llvm::SmallVector<mlir::Operation *> outermostLoops(mlir::Region &loops);
+/// Whether these are loops over levels of tensors without results, of which each inserts at larger
+/// coordinates of one dimension, the target's first level, than those before: chunks of the first loop, then
+/// of the second, and so on, follow each other as chunks of one loop do.
+bool followEachOther(mlir::Region &loops, const format::Encoding &target);
 /// Whether the region is one loop over one space that can be partitioned into chunks.
 bool canPartition(mlir::Region &loops);
 /// How many coordinates of that loop the target's first level stores together, where it has one position for
