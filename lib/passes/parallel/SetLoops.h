@@ -93,6 +93,11 @@ bool reducePartials(Operation *loop, const Settings &settings);
 bool partitionInnerLoop(Operation *loop, const Settings &settings);
 /// Iterations reduce into a dense tensor: each task has a private copy.
 bool privatize(Operation *loop, const Settings &settings);
+/// The operation by which private copies of the loop's result can be reduced into it; null without one.
+Operation *combinerOfCopies(Operation *loop);
+/// Adds a version of the loop that works on private copies, as many as there is so much work for each of
+/// their elements, and that runs where these are several.
+void addCopies(Operation *loop, Operation *combiner, const Settings &settings, int64_t workPerElement);
 
 //===--- Side by side ---===//
 
