@@ -467,6 +467,8 @@ def indirect(make):
         yield make.case("vector as matrix", "B(i,j) = v(7*i + j)", {"v": (v, form)}, v.reshape(9, 7), options=("-d", "B=9x7"))
         yield make.case("vector as tensor, product", "y(i) = v(21*i + 3*j + k) * w(j,k)", {"v": (v, form), "w": (data.sparse((7, 3), 1, 84), "")},
                         (v.reshape(3, 7, 3) * data.sparse((7, 3), 1, 84)).sum((1, 2)), options=("-d", "y=3"))
+    blocks, w32 = data.two_of_four(8, 4, 3), data.sparse(32, 0.3, 90)
+    yield make.case("vector as matrix, blocks as wide", "y(k) = A(k,j) * w(4*k + j)", {"A": (blocks, NV24), "w": (w32, "COO")}, (blocks * w32.reshape(8, 4)).sum(1))
     # The fusion of the RFC on structured codegen beyond rectangular arrays: a product, as a vector, minus another.
     P, Q, x2688 = data.sparse((42, 32), 1, 87), data.sparse((32, 64), 1, 88), data.sparse(2688, 1, 89)
     fused = {"P": (P, ""), "Q": (Q, ""), "z": (x2688, "")}

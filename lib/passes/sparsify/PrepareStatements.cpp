@@ -3,6 +3,7 @@
 // of arguments move to the caller.
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
+#include "dialect/Reshape.h"
 #include "dialect/SliceArguments.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -367,14 +368,19 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     return AffineMap::get(digits.getNumDims(), 0, sums, digits.getContext());
   }
 
-  /// What the source of a reshape, or the operand where that is none, has to be stored in.
+  /// What the source of a reshape, or the operand where that is none, has to be stored in; nothing where no
+  /// encoding has that view (a block as large as its dimension is no digit).
   static std::optional<format::Encoding> sourceTarget(dialect::ReshapeOp reshape,
                                                       const format::Encoding &target) {
     if (!reshape)
       return target;
-    const auto order = unsigned(reshape.getSource().getType().getRank());
-    return reshape.getExpand() ? format::reshaped(target, reshape.getDigits(), order)
-                               : format::expanded(target, reshape.getDigits());
+    const auto own = unsigned(reshape.getSource().getType().getRank());
+    const std::vector<format::Digit> digits = reshape.getDigits();
+    const std::optional<format::Encoding> source =
+        dialect::viewEncoding(target, digits, !reshape.getExpand(), own);
+    const bool isSame = source && dialect::viewEncoding(*source, digits, reshape.getExpand(),
+                                                        unsigned(target.order())) == target;
+    return isSame ? source : std::nullopt;
   }
 
   /// Fails where the operand can have no such encoding.
