@@ -21,8 +21,9 @@ public:
       if (!s.isDigit() || s.terms[0].first != index)
         return;
       any = true;
-      cuts.insert(s.divisor);
-      if (s.modulus != 0)
+      if (s.divisor < made.size)
+        cuts.insert(s.divisor);
+      if (s.modulus != 0 && s.modulus <= made.size / s.divisor) // else the product may not fit 64 bits
         cuts.insert(s.divisor * s.modulus);
     });
     cuts.erase(cuts.lower_bound(made.size), cuts.end());

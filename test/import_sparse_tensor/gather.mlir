@@ -39,3 +39,31 @@ func.func @made(%X: tensor<7x8xf64>, %n: index) -> tensor<3x8xf64> {
   %r = tensor.gather %X[%p] gather_dims([0]) : (tensor<7x8xf64>, tensor<3x1xindex>) -> tensor<3x8xf64>
   return %r : tensor<3x8xf64>
 }
+
+// -----
+
+// A single element.
+// CHECK-LABEL: @element
+func.func @element(%x: tensor<4xf32>, %p: tensor<1xi32>) -> tensor<f32> {
+  // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins({{.*}}) outs(%{{.*}} : tensor<f32>)
+  %r = tensor.gather %x[%p] gather_dims([0]) : (tensor<4xf32>, tensor<1xi32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @narrow(%X: tensor<7x8xf64>, %p: tensor<3x1xi7>) -> tensor<3x8xf64> {
+  // expected-error @+1 {{cannot import indices of type 'i7'; cast them to i8, i16, i32 or i64}}
+  %r = tensor.gather %X[%p] gather_dims([0]) : (tensor<7x8xf64>, tensor<3x1xi7>) -> tensor<3x8xf64>
+  return %r : tensor<3x8xf64>
+}
+
+// -----
+
+func.func @branched(%X: tensor<7x8xf64>, %p: tensor<3x1xindex>) -> tensor<3x8xf64> {
+  cf.br ^body(%p : tensor<3x1xindex>)
+^body(%q: tensor<3x1xindex>):
+  // expected-error @+1 {{cannot import indices of type index unless they are an argument of the function; cast them to i64}}
+  %r = tensor.gather %X[%q] gather_dims([0]) : (tensor<7x8xf64>, tensor<3x1xindex>) -> tensor<3x8xf64>
+  return %r : tensor<3x8xf64>
+}

@@ -93,6 +93,21 @@ bool hasFill(const Case &c, const std::string &name) {
   return format.find("fill") != std::string::npos;
 }
 
+/// A statement that may have one more factor, and the sizes of its indices.
+struct Place {
+  StatementText *statement;
+  std::map<std::string, int64_t> sizes;
+};
+
+/// Nothing where the statement that is drawn has fewer indices, or a factor of 0 would be stored.
+std::optional<Place> placeForFactor(Case &c, Random &random, size_t indices) {
+  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
+  Place place{&statement, sizesOf(c, statement)};
+  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
+  const bool may = place.sizes.size() >= indices && !hasFill(c, name) && c.likes.count(name) == 0;
+  return may ? std::optional(place) : std::nullopt;
+}
+
 /// Of a name that no other tensor has.
 void addFactor(Case &c, StatementText &statement, const std::string &name, Given g,
                const std::vector<std::string> &subscripts, const std::vector<int64_t> &dims,
@@ -159,11 +174,10 @@ void addDigits(Case &c) {
   Random random(c.seed * 16 + 0xd161);
   if (!random.chance(0.08))
     return;
-  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
-  const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
-  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
-  if (sizes.empty() || hasFill(c, name) || c.likes.count(name) > 0)
+  const std::optional<Place> place = placeForFactor(c, random, 1);
+  if (!place)
     return;
+  const auto &[statement, sizes] = *place;
   const auto &[index, size] = *std::next(sizes.begin(), random.below(int64_t(sizes.size())));
   std::vector<int64_t> divisors;
   for (int64_t d = 1; d <= std::max<int64_t>(size, 1); ++d)
@@ -178,7 +192,7 @@ void addDigits(Case &c) {
     const int64_t most = 1 + random.below(3);
     const std::string high = fmt::format("{} / {} % {}", index, step, most),
                       low = fmt::format("{} % {}", index, step);
-    addFactor(c, statement, "Digits", g, {high, low}, {most + random.below(2), step + random.below(3)},
+    addFactor(c, *statement, "Digits", g, {high, low}, {most + random.below(2), step + random.below(3)},
               "dense", random);
     return;
   }
@@ -188,7 +202,7 @@ void addDigits(Case &c) {
     std::swap(subscripts[0], subscripts[1]);
     std::swap(dims[0], dims[1]);
   }
-  addFactor(c, statement, "Digits", g, subscripts, dims, randomFormat(random, 2), random);
+  addFactor(c, *statement, "Digits", g, subscripts, dims, randomFormat(random, 2), random);
 }
 
 /// A factor at a sum of two indices, which counts through all of its dimension, or not.
@@ -196,11 +210,10 @@ void addSum(Case &c) {
   Random random(c.seed * 16 + 0x5a3d);
   if (!random.chance(0.08))
     return;
-  StatementText &statement = c.statements[size_t(random.below(int64_t(c.statements.size())))];
-  const std::map<std::string, int64_t> sizes = sizesOf(c, statement);
-  const std::string name = statement.lhs.substr(0, statement.lhs.find('('));
-  if (sizes.size() < 2 || hasFill(c, name) || c.likes.count(name) > 0)
+  const std::optional<Place> place = placeForFactor(c, random, 2);
+  if (!place)
     return;
+  const auto &[statement, sizes] = *place;
   const auto first = sizes.begin(), second = std::next(first, 1 + random.below(int64_t(sizes.size()) - 1));
   const auto &[high, count] = random.chance(0.5) ? *first : *second;
   const auto &[low, step] = high == first->first ? *second : *first;
@@ -216,7 +229,7 @@ void addSum(Case &c) {
     dims.push_back(step);
   }
   const auto order = unsigned(dims.size());
-  addFactor(c, statement, "Sums", g, subscripts, dims, randomFormat(random, order), random);
+  addFactor(c, *statement, "Sums", g, subscripts, dims, randomFormat(random, order), random);
 }
 
 /// What a mask says of an index: a range, or a comparison.

@@ -15,9 +15,14 @@ namespace {
 LogicalResult widen(tensor::GatherOp op) {
   RankedTensorType type = op.getIndices().getType();
   if (!type.getElementType().isIndex())
-    return success();
+    return llvm::is_contained({8u, 16u, 32u, 64u}, type.getElementTypeBitWidth())
+               ? success()
+               : LogicalResult(op.emitError("cannot import indices of type ")
+                               << type.getElementType() << "; cast them to i8, i16, i32 or i64");
   auto arg = dyn_cast<BlockArgument>(op.getIndices());
-  auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
+  auto function = arg && arg.getOwner()->isEntryBlock()
+                      ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp())
+                      : func::FuncOp();
   if (!function)
     return op.emitError(
         "cannot import indices of type index unless they are an argument of the function; cast "
@@ -45,8 +50,10 @@ public:
       inputs.push_back(selection(k));
       maps.push_back(AffineMap::get(unsigned(loops), 0, selected(k), b.getContext()));
     }
-    maps.push_back(AffineMap::getMultiDimIdentityMap(unsigned(loops), b.getContext())
-                       .getMajorSubMap(unsigned(result.getRank())));
+    SmallVector<AffineExpr> own;
+    for (int64_t d = 0; d < result.getRank(); ++d)
+      own.push_back(loop(d));
+    maps.push_back(AffineMap::get(unsigned(loops), 0, own, b.getContext()));
     SmallVector<utils::IteratorType> kinds(size_t(result.getRank()), utils::IteratorType::parallel);
     kinds.resize(size_t(loops), utils::IteratorType::reduction);
     auto empty = tensor::EmptyOp::create(b, loc, sizes(), result.getElementType(), result.getEncoding());
