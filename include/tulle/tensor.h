@@ -96,6 +96,31 @@ public:
   /// slice can be cut again. Throws Error unless 0 <= offset, 1 <= size, 1 <= stride and offset + (size - 1)
   /// * stride is below the dimension's size.
   AnyTensor slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const;
+
+  // Views: tensors over this one's buffers, which they keep. Where levels do not allow one, a copy is made by
+  // the compiler; `positions`, `coordinates` and `rawValues` tell. (RFC on structured codegen beyond
+  // rectangular arrays.)
+
+  /// The tensor whose dimension d is dimension `order[d]` of this one; without an order, the reverse. Always
+  /// a view. Throws Error unless the order has each dimension once.
+  AnyTensor transpose(std::vector<unsigned> order = {}) const;
+  /// Coordinates of a dimension counted from its end. A view unless levels divide, count or rank the
+  /// dimension, or are not in order; else in the same format. Throws Error when there is no such dimension.
+  AnyTensor reverse(unsigned dimension) const;
+  /// The same elements in row-major order in other dimensions. A view where each level is a digit of one new
+  /// dimension, as all of a dense tensor are, and rows of a CSR that are taken apart or strung together; else
+  /// a copy: CSR, or CSF of more dimensions than two. Throws Error where the numbers of elements differ.
+  AnyTensor reshape(const std::vector<int64_t> &dims) const;
+  /// Row r is row `rows[r]` of this tensor, a coordinate of its first dimension; rows may repeat. A view in a
+  /// format whose second level is `jagged` or `loose_compressed`, made in the time of reading `rows`, where
+  /// the first level is dense and the second stores each row in a piece; else a copy in this format. Throws
+  /// Error naming an element of `rows` that is no row.
+  AnyTensor gather(std::span<const int64_t> rows) const;
+  /// A view in the simplest of the formats that the buffers are: of rows that gather, concat and stack
+  /// picked, `dense` (a slice) where they are as long as the dimension, at equal distances, `ragged` or
+  /// `compressed` where they follow on each other. Any other tensor as it is.
+  AnyTensor canonical() const;
+
   /// Parts that together store exactly this tensor's entries, each in its own format: the first whose pattern
   /// holds for an entry stores it, and `rest` what no other does. `parts` is written as for the primitive
   /// `decompose` of a schedule: "[DIA @ j - i in {-1, 0, 1}, CSR @ rest]", "hyb(1, 4)". A product with the
@@ -134,13 +159,20 @@ public:
   /// (`dense`, `borrow`), they are copied first: spans that `values` gave before are to be taken anew. Throws
   /// Error as rawValues does.
   template <class Change> void write(Change &&change) {
-    const size_t count = size_t(rawValues().count);
-    change(std::span<T>(static_cast<T *>(ownValues()), count));
+    T *first = static_cast<T *>(ownValues());
+    change(std::span<T>(first, size_t(rawValues().count)));
   }
   Tensor<T> to(const Format &format) const { return Tensor<T>(AnyTensor::to(format)); }
   Tensor<T> slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride = 1) const {
     return Tensor<T>(AnyTensor::slice(dimension, offset, size, stride));
   }
+  Tensor<T> transpose(std::vector<unsigned> order = {}) const {
+    return Tensor<T>(AnyTensor::transpose(std::move(order)));
+  }
+  Tensor<T> reverse(unsigned dimension) const { return Tensor<T>(AnyTensor::reverse(dimension)); }
+  Tensor<T> reshape(const std::vector<int64_t> &dims) const { return Tensor<T>(AnyTensor::reshape(dims)); }
+  Tensor<T> gather(std::span<const int64_t> rows) const { return Tensor<T>(AnyTensor::gather(rows)); }
+  Tensor<T> canonical() const { return Tensor<T>(AnyTensor::canonical()); }
   std::vector<Tensor<T>> decompose(const std::string &parts) const {
     std::vector<Tensor<T>> typed;
     for (const AnyTensor &part : AnyTensor::decompose(parts))
@@ -165,6 +197,8 @@ TULLE_EXPORT AnyTensor pack(const char *element, std::vector<int64_t> dims,
 TULLE_EXPORT AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
                               const std::vector<BufferView> &buffers);
 TULLE_EXPORT AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths);
+TULLE_EXPORT AnyTensor concat(const std::vector<AnyTensor> &tensors, unsigned dimension);
+TULLE_EXPORT AnyTensor stack(const std::vector<AnyTensor> &tensors);
 TULLE_EXPORT AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below);
 } // namespace detail
 
@@ -212,6 +246,18 @@ Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vec
 /// statement must have the same lengths of an index: kernels throw Error naming the parent where they differ.
 template <class T> Tensor<T> ragged(const Tensor<T> &padded, const std::vector<AnyTensor> &lengths) {
   return detail::ragged(padded, lengths);
+}
+/// The tensors one behind the other along a dimension. A view along the first, in `jagged` rows, where these
+/// are values only, in whatever allocations, or `loose_compressed` ones of the same buffers; else a copy in
+/// the format of the first. Throws Error where types, fills, numbers of dimensions or other sizes differ.
+template <class T> Tensor<T> concat(const std::vector<Tensor<T>> &tensors, unsigned dimension = 0) {
+  return detail::concat({tensors.begin(), tensors.end()}, dimension);
+}
+/// Row r is the whole of tensor r, stored as `(i : dense, j : jagged, k : dense, …)`: a batch of arrays of
+/// different lengths. A view of dense tensors at distances that are whole rows, as those of one dimension
+/// are; others are copied. Throws Error where types or sizes behind the first dimension differ.
+template <class T> Tensor<T> stack(const std::vector<Tensor<T>> &tensors) {
+  return detail::stack({tensors.begin(), tensors.end()});
 }
 /// A tensor of zeros that stores an entry where `pattern` does, in the same buffers of positions and
 /// coordinates; `below`: the sizes of further dimensions, over which each entry is dense. Throws Error for a

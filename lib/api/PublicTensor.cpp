@@ -7,6 +7,7 @@
 #include "runtime/io/Io.h"
 #include "runtime/tensor/Elements.h"
 #include "runtime/tensor/Lengths.h"
+#include "runtime/tensor/Views.h"
 #include "support/Errors.h"
 #include "tulle/io.h"
 #include "tulle/query.h"
@@ -43,7 +44,7 @@ TensorType AnyTensor::type() const {
 }
 
 std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
-int64_t AnyTensor::storedCount() const { return Access::unwrap(*this).storedCount(); }
+int64_t AnyTensor::storedCount() const { return runtime::pickedCount(Access::unwrap(*this)); }
 int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 
 static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
@@ -78,10 +79,19 @@ BufferView AnyTensor::rawValues() const {
     throwError("a tensor of format {} has no values in memory: all are {}; convert it to the format without "
                "explicitVal first",
                format::displayName(tensor.encoding), *tensor.encoding.explicitVal);
-  return viewOf(tensor, tensor.layout.valuesField());
+  const BufferView values = viewOf(tensor, tensor.layout.valuesField());
+  if (tensor.buffers.back().bytes < values.count * int64_t(values.width / 8))
+    throwError("the values of the tensor, a view in format {}, lie in several allocations; convert it with "
+               "to(Format(\"ragged\")) first, or read it with a kernel",
+               format::displayName(tensor.encoding));
+  return values;
 }
 
 void *AnyTensor::ownValues() {
+  if (Access::unwrap(*this).encoding.explicitVal)
+    rawValues(); // says why there are none
+  if (Access::unwrap(*this).picksRows)
+    impl->tensor = engine::compact(impl->tensor);
   runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout.valuesField()];
   if (!values.own || values.owner.use_count() > 1)
     values = runtime::Buffer::copyOf(values, "a copy of the values");
@@ -123,7 +133,7 @@ std::map<std::string, AnyTensor> query(const std::string &text, const AnyTensor 
   return named;
 }
 
-std::string AnyTensor::print() const { return runtime::printStorage(Access::unwrap(*this)); }
+std::string AnyTensor::print() const { return runtime::printStorage(engine::compact(Access::unwrap(*this))); }
 
 void AnyTensor::requireElement(const char *wanted) const {
   if (std::string have = element(); have != wanted)
@@ -229,7 +239,7 @@ AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths)
 
 AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below) {
   requireSizes(below);
-  const runtime::Tensor &from = Access::unwrap(pattern);
+  const runtime::Tensor from = engine::compact(Access::unwrap(pattern));
   if (format::hasSlices(from.encoding))
     throw Error(
         "tulle::like: the storage of a slice holds more than its entries; convert it with to() first");
@@ -283,8 +293,8 @@ void write(const std::string &path, const AnyTensor &tensor) {
   const runtime::Tensor &stored = Access::unwrap(tensor);
   // Files hold buffers, and those of a slice hold more.
   const bool isSlice = format::hasSlices(stored.encoding);
-  runtime::writeFile(path,
-                     isSlice ? engine::convert(stored, format::withoutSlices(stored.encoding)) : stored);
+  runtime::writeFile(path, isSlice ? engine::convert(stored, format::withoutSlices(stored.encoding))
+                                   : engine::compact(stored));
 }
 
 AnyTensor generateAny(const std::string &spec, const std::vector<int64_t> &dims, const Format &format,

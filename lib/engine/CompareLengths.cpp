@@ -12,13 +12,15 @@ namespace tulle::engine {
 namespace {
 
 using notation::Access;
-using runtime::Length;
+using runtime::Lengths;
 
-/// The lengths that an operand gives an index, and the indices of their parents.
+/// An operand whose dimension of an index is ragged, and the indices of the dimensions before.
 struct RaggedIndex {
   const Access *access;
+  const runtime::Tensor *tensor;
   std::vector<unsigned> parents;
-  std::vector<Length> lengths;
+
+  Lengths lengths() const { return lengthsOf(*tensor, unsigned(parents.size())); }
 };
 
 std::vector<RaggedIndex> raggedOperands(const notation::Statement &statement, unsigned index,
@@ -28,17 +30,16 @@ std::vector<RaggedIndex> raggedOperands(const notation::Statement &statement, un
     const runtime::Tensor *tensor = ragged[access->tensor];
     if (!tensor)
       continue;
-    RaggedIndex operand{access, {}, {}};
+    RaggedIndex operand{access, tensor, {}};
     for (unsigned d = 0; d < access->subscripts.size() && access->subscripts[d].isVariable(); ++d) {
       const unsigned own = access->subscripts[d].terms[0].first;
       if (own == index) {
-        operand.lengths = lengthsOf(*tensor, d);
+        if (runtime::hasLengths(*tensor, d))
+          found.push_back(operand);
         break;
       }
       operand.parents.push_back(own);
     }
-    if (!operand.lengths.empty())
-      found.push_back(std::move(operand));
   }
   return found;
 }
@@ -54,6 +55,8 @@ public:
 
   /// Lengths that depend on different parents say nothing about each other.
   void run() const {
+    if (a.tensor == b.tensor && a.parents == b.parents)
+      return;
     if (common.size() == a.parents.size())
       compare(a, b);
     else if (common.size() == b.parents.size())
@@ -68,23 +71,27 @@ private:
 
   /// `fewer` has no other parents than those in common.
   void compare(const RaggedIndex &fewer, const RaggedIndex &more) const {
+    const Lengths few = fewer.lengths(), many = more.lengths();
+    // Most operands have the same rows, and all lengths are equal.
+    if (fewer.parents == more.parents && few.parents == many.parents && few.lengths == many.lengths)
+      return;
     std::map<std::vector<int64_t>, int64_t> known;
-    for (const Length &length : fewer.lengths)
-      known.emplace(parentOf(fewer, length), length.length);
-    for (const Length &length : more.lengths) {
-      const std::vector<int64_t> parent = parentOf(more, length);
+    for (size_t k = 0; k < few.lengths.size(); ++k)
+      known.emplace(parentOf(fewer, few.parent(k)), few.lengths[k]);
+    for (size_t k = 0; k < many.lengths.size(); ++k) {
+      const std::vector<int64_t> parent = parentOf(more, many.parent(k));
       auto found = known.find(parent);
-      if (found != known.end() && found->second != length.length)
-        fail(parent, &fewer == &a ? found->second : length.length,
-             &fewer == &a ? length.length : found->second);
+      if (found != known.end() && found->second != many.lengths[k])
+        fail(parent, &fewer == &a ? found->second : many.lengths[k],
+             &fewer == &a ? many.lengths[k] : found->second);
     }
   }
 
-  std::vector<int64_t> parentOf(const RaggedIndex &operand, const Length &length) const {
+  /// The coordinates of the parents in common.
+  std::vector<int64_t> parentOf(const RaggedIndex &operand, std::span<const int64_t> coordinates) const {
     std::vector<int64_t> parent;
     for (unsigned i : common)
-      parent.push_back(
-          length.parent[size_t(std::ranges::find(operand.parents, i) - operand.parents.begin())]);
+      parent.push_back(coordinates[size_t(std::ranges::find(operand.parents, i) - operand.parents.begin())]);
     return parent;
   }
 

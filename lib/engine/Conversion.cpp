@@ -306,6 +306,16 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   return generated(tensor, encoding, options, report ? *report : own);
 }
 
+Tensor compact(const Tensor &tensor, const Options &options) {
+  if (!tensor.picksRows)
+    return tensor;
+  using enum format::LevelKind;
+  Encoding packed = tensor.encoding;
+  format::LevelFormat &rows = packed.levels[1].format;
+  rows.kind = rows.kind == Jagged ? Ragged : Compressed;
+  return convert(convert(tensor, packed, options), tensor.encoding, options);
+}
+
 Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &options,
              ConversionReport *report) {
   checkOptions(options);

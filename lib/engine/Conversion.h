@@ -21,6 +21,10 @@ struct ConversionReport {
 runtime::Tensor convert(const runtime::Tensor &tensor, const format::Encoding &encoding,
                         const Options &options = {}, ConversionReport *report = nullptr);
 
+/// A tensor whose rows are picked (runtime/tensor/Views.h) with the same in buffers of its own, one row
+/// behind the other; any other tensor as it is. Throws Error when memory does not suffice.
+runtime::Tensor compact(const runtime::Tensor &tensor, const Options &options = {});
+
 /// Stores entries in an executable format: the conversion from a coordinate format over the entries' own
 /// arrays. Duplicates are summed (bool: or). Throws as `convert` does, and for a coordinate outside its
 /// dimension.

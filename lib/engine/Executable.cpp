@@ -83,9 +83,44 @@ private:
       else if (decl.input && !isPart(t))
         throwError("tensor '{}' is an input of the program, but no data was given for it", decl.name);
     }
+    for (unsigned t : needWhole())
+      tensors[t] = compact(*tensors[t], options);
     for (unsigned t = 0; t < tensors.size(); ++t)
       if (program.tensors[t].input && program.tensors[t].like)
         shareStructure(t, *program.tensors[t].like);
+  }
+
+  /// Tensors whose rows are picked, where a value is written for each of their entries.
+  std::vector<unsigned> needWhole() const {
+    std::vector<unsigned> found;
+    auto add = [&](unsigned t) {
+      if (tensors[t] && tensors[t]->picksRows)
+        found.push_back(t);
+    };
+    for (const TensorDecl &decl : program.tensors)
+      if (decl.like)
+        add(*decl.like);
+    for (const CompiledStatement &code : kernel.statements)
+      for (const Argument &argument : code.arguments)
+        if (argument.result && !format::isAllDense(argument.encoding)) {
+          add(argument.tensor);
+          // Of a result that is no tensor in memory, an earlier statement's is asked for.
+          std::optional<unsigned> pattern = argument.tensor;
+          for (unsigned s = argument.statement + 1; pattern && s-- > 0;)
+            if (program.statements[s].lhs.tensor == *pattern &&
+                (s == argument.statement || !tensors[*pattern]))
+              pattern = operandWithPattern(s);
+          if (pattern)
+            add(*pattern);
+        }
+    return found;
+  }
+
+  /// The operand whose pattern a statement's result has.
+  std::optional<unsigned> operandWithPattern(unsigned statement) const {
+    const notation::ResultPattern pattern = notation::resultPattern(program, program.statements[statement]);
+    return pattern.kind == notation::PatternKind::Operand ? std::optional(pattern.operand->tensor)
+                                                          : std::nullopt;
   }
 
   bool isPart(unsigned t) const {
@@ -131,7 +166,9 @@ private:
                  name(decl.type));
   }
 
-  static Tensor withOwnValues(const Tensor &tensor) {
+  Tensor withOwnValues(const Tensor &tensor) const {
+    if (tensor.picksRows)
+      return compact(tensor, options);
     Tensor copy = tensor;
     copy.buffers.back() = Buffer::copyOf(tensor.buffers.back(), "a copy of the result's start value");
     return copy;
@@ -198,10 +235,10 @@ private:
   /// The tensor that has the pattern of a statement's result: its operand, or what that in turn has the
   /// pattern of, where it is no tensor in memory.
   unsigned patternOf(unsigned statement) const {
-    notation::ResultPattern pattern = notation::resultPattern(program, program.statements[statement]);
-    if (pattern.kind != notation::PatternKind::Operand)
+    const std::optional<unsigned> pattern = operandWithPattern(statement);
+    if (!pattern)
       throw InternalError(fmt::format("the pattern of statement {} is not one operand's", statement));
-    const unsigned operand = pattern.operand->tensor;
+    const unsigned operand = *pattern;
     for (unsigned s = statement; !tensors[operand] && s-- > 0;)
       if (program.statements[s].lhs.tensor == operand)
         return patternOf(s);

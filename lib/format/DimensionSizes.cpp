@@ -1,6 +1,7 @@
 // Interval arithmetic in 128 bits over everything that maps compute: it must fit 64 bits, since generated
 // code does not look.
 #include "format/Layout.h"
+#include "format/LevelKinds.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <bit>
@@ -165,6 +166,12 @@ void checkLevel(const Encoding &encoding, unsigned l, const Expr &expr, const st
   if (!range || __builtin_sub_overflow(range->high, range->low, &size) ||
       __builtin_add_overflow(size, 1, &size) || __builtin_add_overflow(range->high, 1, &end))
     refuse("there are more than 64 bits can count");
+  if (startsAtZero(encoding.levels[l].format) && range->low != 0)
+    throwError(
+        "the coordinates of level {} ({}) are {} to {} for sizes {}, and those of a {} level start at 0; "
+        "count from the dimension's last coordinate, or write compressed",
+        l, printLevel(encoding, l), range->low, range->high, sizesText(sizes),
+        name(encoding.levels[l].format.kind));
 }
 
 /// Blocks of a dimension round its size up.

@@ -23,7 +23,8 @@ enum class LevelKind : uint8_t {
   Banded,
   Offset,
   Hashed,
-  Bitmap
+  Bitmap,
+  Jagged
 };
 
 /// How one level is stored: the kind, its integers (`structured[n,m]`, `fixed[n]`) and properties.
@@ -124,6 +125,15 @@ std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<D
 /// The encoding in which the buffers of a tensor are one of more dimensions, which are these digits of its
 /// own: dense levels become several. Nullopt where another level holds several digits.
 std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Digit> &digits);
+/// The encoding in which the buffers of a tensor are one whose dimension d is its dimension `order[d]`.
+Encoding permuted(const Encoding &encoding, const std::vector<unsigned> &order);
+/// The encoding in which they are one whose coordinates of a dimension, of that size, count from its end.
+/// Nullopt where levels divide the dimension, count or rank it, or the dimension is a slice.
+std::optional<Encoding> mirrored(const Encoding &encoding, unsigned dimension, int64_t size);
+/// The encoding in which each row (coordinate of the first dimension) may be anywhere in the buffers: the
+/// second level is `jagged`, or `loose_compressed`. Nullopt where the first level is not the first dimension,
+/// dense, or the second is none whose positions are a segment.
+std::optional<Encoding> withRowsAnywhere(const Encoding &encoding);
 /// Whether the level has a position for every coordinate: dense or batch.
 inline bool isFull(const LevelFormat &format) {
   return format.kind == LevelKind::Dense || format.kind == LevelKind::Batch;

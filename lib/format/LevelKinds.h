@@ -34,6 +34,7 @@ inline constexpr LevelKindInfo levelKinds[] = {
     {LevelKind::Offset, "offset", 0, 0, 0, 0, 0, 0, "its coordinates are implied, each once and in order"},
     {LevelKind::Hashed, "hashed", 0, 0, 0, 1, 0, 0, "a table holds each coordinate once"},
     {LevelKind::Bitmap, "bitmap", 0, 0, 0, 0, 0, 0, "it has every coordinate exactly once, in order"},
+    {LevelKind::Jagged, "jagged", 0, 0, 0, 0, 0, 0, "its coordinates are implied, each once and in order"},
 };
 inline const LevelKindInfo &info(LevelKind kind) { return levelKinds[size_t(kind)]; }
 
@@ -63,17 +64,22 @@ inline bool storesCoordinates(LevelKind kind) {
 /// padding.
 inline bool startsAtZero(const LevelFormat &format) {
   using enum LevelKind;
-  return format.padded || isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Fixed, Hashed, Banded});
+  return format.padded || isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Jagged, Fixed, Hashed, Banded});
 }
 /// Whether the level stores positions.
 inline bool storesPositions(LevelKind kind) {
   using enum LevelKind;
-  return isOneOf(kind, {Compressed, LooseCompressed, Ragged, Banded, Hashed});
+  return isOneOf(kind, {Compressed, LooseCompressed, Ragged, Jagged, Banded, Hashed});
+}
+/// Whether the level stores where each segment ends besides where it begins: segments lie anywhere.
+inline bool storesEnds(LevelKind kind) {
+  using enum LevelKind;
+  return isOneOf(kind, {LooseCompressed, Jagged});
 }
 /// Whether a position of the level may have no entry, and nothing marks it.
 inline bool hasUnmarkedPadding(LevelKind kind) {
   using enum LevelKind;
-  return isOneOf(kind, {Dense, Batch, Ragged, Squeezed, Banded});
+  return isOneOf(kind, {Dense, Batch, Ragged, Jagged, Squeezed, Banded});
 }
 
 } // namespace tulle::format

@@ -76,6 +76,7 @@ constexpr Row rows[] = {
     {"DOK", "", "hash tables, for entries that come in any order", "hashed*", 1},
     {"bitmap", "", "a bit per coordinate next to dense values", "dense*/bitmap", 1},
     {"ragged", "", "rows of different lengths, each full", "dense/ragged*", 2},
+    {"jagged", "", "the same, where each row lies anywhere", "dense/jagged*", 2},
 };
 
 /// Spreads the low `width` bits of a block coordinate to every `order`th bit: each step halves the runs of

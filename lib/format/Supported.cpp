@@ -63,6 +63,15 @@ void checkBatches(const Encoding &e) {
         name(e.levels[*special].format.kind), *special);
 }
 
+/// Whether the least coordinate is below 0 for all sizes but the smallest: that of `3 - i` is 0 for one size,
+/// which is known where data meets the format.
+bool isNegative(const Expr &low, unsigned order) {
+  if (low->kind == ExprKind::Constant)
+    return low->value < 0;
+  Bindings none;
+  return evaluate(low, std::vector<int64_t>(order, 1), {}, none).value_or(0) <= 0;
+}
+
 void checkCoordinates(const Encoding &e, unsigned l) {
   const LevelFormat &level = e.levels[l].format;
   const Expr &expr = body(e.levels[l].expr);
@@ -71,8 +80,7 @@ void checkCoordinates(const Encoding &e, unsigned l) {
     throwError("the coordinates of level {} have no bounds: its expression may add, subtract and multiply, "
                "and divide, shift and mask by integers",
                l);
-  bool negative = bounds->low->kind != ExprKind::Constant || bounds->low->value < 0;
-  if (negative && startsAtZero(level))
+  if (startsAtZero(level) && isNegative(bounds->low, e.order()))
     throwError("coordinates of level {} can be negative, and those of a {} level start at 0; write squeezed "
                "or compressed",
                l, print(level));
@@ -201,7 +209,7 @@ void checkGaps(const Encoding &e) {
     if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
       continue;
     const bool full = isFull(e.levels[l].format);
-    if (!full && kind != LevelKind::Ragged && kind != LevelKind::Banded)
+    if (!full && !isOneOf(kind, {LevelKind::Ragged, LevelKind::Jagged, LevelKind::Banded}))
       return;
     if (leavesGaps(body(e.levels[l].expr)))
       throwError("the {} level {} would store positions between the coordinates that ({}) has; write "

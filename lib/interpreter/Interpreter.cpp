@@ -49,11 +49,13 @@ Coordinates coordinatesOf(const std::vector<int64_t> &dims, size_t at) {
   return found;
 }
 
+/// Rows that are full up to their last entry.
+bool isRagged(LevelKind kind) { return kind == LevelKind::Ragged || kind == LevelKind::Jagged; }
+
 /// Storage that follows from where entries are, level by level.
 bool isPlain(const format::Encoding &encoding) {
   return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
-           const bool known =
-               level.format.kind <= LevelKind::Structured || level.format.kind == LevelKind::Ragged;
+           const bool known = level.format.kind <= LevelKind::Structured || isRagged(level.format.kind);
            return known && level.format.ordered && !level.format.padded;
          });
 }
@@ -71,8 +73,7 @@ public:
         checkGroups(l);
     while (end > 0 && format::isFull(encoding.levels[end - 1].format))
       --end;
-    // A ragged row is full up to its last entry.
-    const bool ragged = end > 0 && encoding.levels[end - 1].format.kind == LevelKind::Ragged;
+    const bool ragged = end > 0 && isRagged(encoding.levels[end - 1].format.kind);
     std::map<Coordinates, int64_t> lasts; ///< of each block, or row of blocks
     auto find = [&](size_t at) {
       Coordinates block = levelCoordinates(at, end);

@@ -200,13 +200,23 @@ void when(const Emitter &e, Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
+/// Whether both are one value, or computed alike.
+static bool areEqual(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return x && y && isPure(x) && x->getNumRegions() == 0 &&
+         OperationEquivalence::isEquivalentTo(
+             x, y, [](Value p, Value q) { return success(areEqual(p, q)); }, nullptr,
+             OperationEquivalence::IgnoreLocations);
+}
+
 /// The same segment, where it is known already: nothing stores to what is the caller's.
 static dialect::SegmentOp knownSegment(Value positions, Value at, Block *block) {
   if (isa<BlockArgument>(positions))
-    for (Operation *user : at.getUsers())
-      if (auto segment = dyn_cast<dialect::SegmentOp>(user); segment && segment.getPositions() == positions &&
-                                                             segment.getAt() == at &&
-                                                             segment->getBlock() == block)
+    for (Operation *user : positions.getUsers())
+      if (auto segment = dyn_cast<dialect::SegmentOp>(user);
+          segment && segment->getBlock() == block && areEqual(segment.getAt(), at))
         return segment;
   return {};
 }

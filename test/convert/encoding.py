@@ -228,6 +228,7 @@ def preset(name, arguments, order):
         "DOK": lambda: same("hashed"),
         "bitmap": lambda: text(along(["dense"] * (order - 1) + ["bitmap"], names)),
         "ragged": lambda: text(along(["dense"] + ["ragged"] * (order - 1), names)),
+        "jagged": lambda: text(along(["dense"] + ["jagged"] * (order - 1), names)),
     }
     return Reader(texts[name]()).encoding()
 

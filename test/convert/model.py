@@ -233,16 +233,20 @@ class Builder:
             out.append(slot.below(c if 0 <= c < self.dims[d] else None, slot.entries))
         return out
 
-    def ragged(self, l, slots):
-        out, pos = [], [0]
+    def ragged(self, l, slots, loose=False):
+        out, pos = [], [] if loose else [0]
         for slot in slots:
             groups = self.groups(slot, l)
             self.allow(len(out) + max(groups, default=-1) + 1)
+            pos += [len(out)] if loose else []
             for c in range(max(groups, default=-1) + 1):
                 out.append(slot.below(c, groups.get(c, [])))
             pos.append(len(out))
         self.add("positions", l, pos)
         return out
+
+    def jagged(self, l, slots):
+        return self.ragged(l, slots, loose=True)
 
     # Levels that store coordinates.
 
@@ -476,6 +480,8 @@ def children(storage, l, p, at, sizes):
         return [(p, c if 0 <= c < storage.dims[d] else None)]
     if kind == "ragged":
         return [(q, q - pos[p]) for q in range(pos[p], pos[p + 1])]
+    if kind == "jagged":
+        return [(q, q - pos[2 * p]) for q in range(pos[2 * p], pos[2 * p + 1])]
     if kind == "banded":
         return [(q, crd[p] + q - pos[p]) for q in range(pos[p], pos[p + 1])]
     if kind == "squeezed":

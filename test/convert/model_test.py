@@ -100,6 +100,9 @@ class Pictures(unittest.TestCase):
     def test_ragged(self):
         self.check("1 . 2 .\n. . . .\n3 . . .", "ragged", pos1=[0, 3, 3, 4], val=[1, 0, 2, 3])
 
+    def test_jagged(self):
+        self.check("1 . 2 .\n. . . .\n3 . . .", "jagged", pos1=[0, 3, 3, 3, 3, 4], val=[1, 0, 2, 3])
+
     def test_batches(self):
         self.check(". 1\n2 3", "(i,j) -> (i : batch, j : compressed)", pos1=[0, 1, 1, 3], coo1=[1, 0, 1], val=[1, 2, 3])
         self.check(". 1\n. .\n2 3", "(i,j) -> (i : dense, j : loose_compressed)", pos1=[0, 1, 1, 1, 1, 3], coo1=[1, 0, 1],
@@ -142,7 +145,7 @@ class RoundTrips(unittest.TestCase):
     def test_walk_undoes_store(self):
         rng = random.Random(1)
         for text in ["dense", "COO", "COO-soa", "CSC", "DCSC", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL", "ELLR", "JDS", "SELL(2,4)",
-                     "skyline", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged"]:
+                     "skyline", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged"]:
             for m, n in [(5, 7), (7, 5), (1, 6), (4, 4), (0, 3)]:
                 want = {(i, j): float(rng.randint(1, 9)) for i in range(m) for j in range(n) if rng.random() < 0.3}
                 stored = list(model.walk(model.store((m, n), want, encoding.parse(text, 2))))

@@ -1,6 +1,6 @@
 """Random encodings: every dimension split into digits, the levels in any order, each in any format that may stand there."""
 
-KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "loose_compressed[2]", "hashed", "bitmap", "ragged", "fixed",
+KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "loose_compressed[2]", "hashed", "bitmap", "ragged", "jagged", "fixed",
          "squeezed", "banded", "compressed(nonordered)"]
 
 

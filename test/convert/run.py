@@ -31,14 +31,14 @@ import model
 import random_formats
 
 MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL",
-                  "ELLR", "JDS", "SELL(2,4)", "skyline", "NV24", "NM(1,4)", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged",
+                  "ELLR", "JDS", "SELL(2,4)", "skyline", "NV24", "NM(1,4)", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged",
                   "(i,j) -> (i : batch, j : compressed)", "(i,j) -> (j : compressed(nonordered), i : compressed(nonordered))",
                   "map = (i,j) -> (i : dense, j : fixed[3]), crdWidth = 16", "(i,j) -> (i : dense, j : loose_compressed[2])",
                   "(i,j) -> (i mod 2 : compressed, j : compressed, i floordiv 2 : dense)",
                   "(i,j) -> (#i : dense, i : dense, j : compressed)", "(i,j) -> (j : dense, #j : dense, i : compressed)",
                   "map = (i,j) -> (i mod 2 : dense, j : compressed, i floordiv 2 : compressed), posWidth = 64, crdWidth = 8",
                   "map = (i,j) -> (i : dense, j : compressed), explicitVal = 1", "map = (i,j) -> (#j : dense, j : dense, i : singleton(padded)), explicitVal = 1"]
-TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged",
+TENSOR_FORMATS = {3: ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged",
                       "(i,j,k) -> (i floordiv 2 : dense, j : compressed, k : compressed, i mod 2 : dense)",
                       "(i,j,k) -> (i : batch, k : dense, j : compressed)",
                       "map = (i,j,k) -> (k : compressed, j : compressed, i : compressed), explicitVal = 1",

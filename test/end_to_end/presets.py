@@ -8,9 +8,9 @@ VECTOR = "(i) -> (i : compressed)"
 EXACT = ["COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "JDS", "BCOO", "CSF", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "NV24", "NM(2,4)",
          "ELL", "ELLR", "SELL(2,4)", "(i,j) -> (i : dense, j : loose_compressed[2])",
          "(i,j) -> (j : compressed(nonordered), i : compressed(nonordered))"]
-PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "skyline", "ragged"]
+PADDED = ["dense", "denseColMajor", "BCSR(2,3)", "BCSC(3,2)", "DIA", "skyline", "ragged", "jagged"]
 TWO_OF_FOUR = ["NV24", "NM(2,4)"]
-TENSORS = ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged"]
+TENSORS = ["dense", "denseColMajor", "COO", "COO-soa", "CSF", "CSF(2,0,1)", "CSF(1,2,0)", "BCOO", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged"]
 
 
 def operands(make):
@@ -84,7 +84,7 @@ def batched(make):
     A, B = numpy.zeros((5, 4, 4)), numpy.zeros((5, 4, 6))
     for at, (n, k, m) in enumerate([(3, 2, 4), (0, 3, 1), (2, 1, 0), (4, 4, 6), (1, 0, 2)]):
         A[at, :n, :k], B[at, :k, :m] = rng.standard_normal((n, k)), rng.standard_normal((k, m))
-    for form in ["(b,i,j) -> (b : dense, i : ragged, j : ragged)", "(b,i,j) -> (b : batch, i : dense, j : compressed)", "ragged", "CSF"]:
+    for form in ["(b,i,j) -> (b : dense, i : ragged, j : ragged)", "(b,i,j) -> (b : batch, i : dense, j : compressed)", "ragged", "jagged", "CSF"]:
         for result in ["(b,i,j) -> (b : dense, i : ragged, j : ragged)", "CSF"]:
             yield make.case("irregular batched product", "C(b,i,k) += A(b,i,j) * B(b,j,k)", {"A": (A, form), "B": (B, form)},
                             numpy.einsum("bij,bjk->bik", A, B), ".tns", result)

@@ -3,6 +3,7 @@
 // Formats with empty slots, implied coordinates and look-ups: the positions, coordinates and tests of the table in format/Layout.h.
 
 #Ragged = #tulle.encoding<{ map = (i, j) -> (i : dense, j : ragged), posWidth = 32 }>
+#Jagged = #tulle.encoding<{ map = (i, j) -> (i : dense, j : jagged), posWidth = 64 }>
 #Fixed = #tulle.encoding<{ map = (i, j) -> (i : dense, j : fixed), crdWidth = 16 }>
 #Fixed4 = #tulle.encoding<{ map = (i, j) -> (i : dense, j : fixed[4]), crdWidth = 16 }>
 #DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), crdWidth = 32 }>
@@ -23,6 +24,23 @@ func.func @ragged(%A: tensor<?x?xf64, #Ragged>, %i: index) {
   %p = tulle.locate %A level(0) at %i : tensor<?x?xf64, #Ragged> -> !tulle.iterator<#Ragged, 0>
   %s = tulle.space %A level(1) under %p : !tulle.iterator<#Ragged, 0> : tensor<?x?xf64, #Ragged> -> !tulle.space<#Ragged, 1>
   tulle.iterate %j, %q in %s : !tulle.space<#Ragged, 1> {
+    "use"(%j) : (index) -> ()
+  }
+  return
+}
+
+// jagged: a begin and an end for each parent, anywhere.
+// CHECK-LABEL: @jagged
+// CHECK-SAME: (%[[POS:[a-z0-9]+]]: memref<?xi64>, %{{.*}}: memref<?xf64>, %{{.*}}: index, %{{.*}}: index, %[[I:[a-z0-9]+]]: index)
+func.func @jagged(%A: tensor<?x?xf64, #Jagged>, %i: index) {
+  // CHECK: %[[AT:.*]] = arith.muli %[[I]], %c2
+  // CHECK: %[[LO:.*]], %[[HI:.*]] = tulle.segment %[[POS]][%[[AT]]]
+  // CHECK: scf.for %[[Q:.*]] = %[[LO]] to %[[HI]]
+  // CHECK: %[[J:.*]] = arith.subi %[[Q]], %[[LO]]
+  // CHECK: "use"(%[[J]])
+  %p = tulle.locate %A level(0) at %i : tensor<?x?xf64, #Jagged> -> !tulle.iterator<#Jagged, 0>
+  %s = tulle.space %A level(1) under %p : !tulle.iterator<#Jagged, 0> : tensor<?x?xf64, #Jagged> -> !tulle.space<#Jagged, 1>
+  tulle.iterate %j, %q in %s : !tulle.space<#Jagged, 1> {
     "use"(%j) : (index) -> ()
   }
   return

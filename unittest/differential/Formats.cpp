@@ -72,8 +72,8 @@ std::string randomFormat(Random &random, unsigned order) {
     return "dense";
   if (order == 2 && random.chance(0.15))
     if (auto text = random.pick<std::string>({"DIA", "ELL", "ELLR", "JDS", "SELL(2,4)", "skyline", "DOK",
-                                              "bitmap", "ragged", "BCOO", "HiCOO(2)", "denseColMajor",
-                                              "(i,j) -> (i : dense, j : fixed[20])",
+                                              "bitmap", "ragged", "jagged", "BCOO", "HiCOO(2)",
+                                              "denseColMajor", "(i,j) -> (i : dense, j : fixed[20])",
                                               "(i,j) -> (i : dense, j : loose_compressed[2])",
                                               "(i,j) -> (i : dense, j : compressed(nonordered))"});
         executable(text, order))
@@ -82,7 +82,7 @@ std::string randomFormat(Random &random, unsigned order) {
     return random.pick<std::string>(
         {"CSR", "CSR", "CSC", "COO", "COO-soa", "DCSR", "DCSC", "BCSR(2,3)", "BCSR(4,4)", "BCSC(2,2)"});
   if (order >= 3 && random.chance(0.15))
-    if (auto text = random.pick<std::string>({"BCOO", "HiCOO(2)", "DOK", "bitmap", "ragged"});
+    if (auto text = random.pick<std::string>({"BCOO", "HiCOO(2)", "DOK", "bitmap", "ragged", "jagged"});
         executable(text, order))
       return text;
   if (order >= 3 && random.chance(0.3))

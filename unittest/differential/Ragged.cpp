@@ -28,8 +28,12 @@ void drawLengths(Case &c) {
       if (ragged.back())
         given.lengths[d] = lengths;
     }
+    format::Encoding encoding = runtime::raggedEncoding(ragged);
+    for (format::Level &level : encoding.levels)
+      if (level.format.kind == format::LevelKind::Ragged && own.chance(0.3))
+        level.format.kind = format::LevelKind::Jagged;
     if (own.chance(0.8))
-      given.format = fmt::format("{{ {} }}", format::printBody(runtime::raggedEncoding(ragged)));
+      given.format = fmt::format("{{ {} }}", format::printBody(encoding));
   }
 }
 

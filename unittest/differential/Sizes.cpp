@@ -50,6 +50,7 @@ std::string drawLevel(Random &random) {
                                    "singleton(nonunique)",
                                    "singleton(padded)",
                                    "ragged",
+                                   "jagged",
                                    "ragged(padded)",
                                    "fixed",
                                    "fixed[4]",
@@ -65,8 +66,8 @@ std::string drawLevel(Random &random) {
 std::string drawFormat(Random &random, unsigned order) {
   if (random.chance(0.2))
     return random.pick<std::string>({"CSR", "COO", "DIA", "ELL", "JDS", "SELL(2,4)", "HiCOO(2)", "BCSR(2,3)",
-                                     "CSF", "DOK", "skyline", "bitmap", "ragged", "BCOO", "DCSR", "CSC",
-                                     "ELLR"});
+                                     "CSF", "DOK", "skyline", "bitmap", "ragged", "jagged", "BCOO", "DCSR",
+                                     "CSC", "ELLR"});
   std::vector<std::string> expressions;
   for (unsigned d = 0; d < order; ++d) {
     const int64_t block = random.pick<int64_t>({2, 3, 4, int64_t(1) << 31, int64_t(1) << 62, largest});

@@ -108,7 +108,7 @@ TEST(Threads, deterministicSparseResultsHaveTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(
     Matrix, ThreadsFormats,
     testing::Values("CSR", "CSC", "COO", "DCSR", "DCSC", "BCSR(4,4)", "DIA", "ELL", "ELLR", "JDS",
-                    "SELL(8,64)", "HiCOO(2)", "DOK", "bitmap", "ragged", "dense", "denseColMajor",
+                    "SELL(8,64)", "HiCOO(2)", "DOK", "bitmap", "ragged", "jagged", "dense", "denseColMajor",
                     "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))"));
 
 TEST(Threads, reductionsOfEveryKind) {

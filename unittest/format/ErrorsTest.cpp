@@ -132,7 +132,8 @@ TEST(Errors, levelFormats) {
               "expression, got ')'");
   expectError("(i) -> (i : @xyz@)", "unknown level format 'xyz'; the level formats are dense, batch, "
                                     "compressed, loose_compressed, singleton, "
-                                    "structured, ragged, fixed, squeezed, banded, offset, hashed, bitmap");
+                                    "structured, ragged, fixed, squeezed, banded, offset, hashed, bitmap, "
+                                    "jagged");
   expectError("(i) -> (i : dense(@nonunique@))",
               "a dense level cannot be 'nonunique': it has every coordinate exactly "
               "once, in order");

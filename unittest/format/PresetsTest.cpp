@@ -44,6 +44,7 @@ TEST(Presets, whatEachNameMeans) {
             "#i : ragged(padded), r mod 4 : dense, j : singleton(padded))");
   EXPECT_EQ(map("bitmap", 2), "map = (i, j) -> (i : dense, j : bitmap)");
   EXPECT_EQ(map("ragged", 2), "map = (i, j) -> (i : dense, j : ragged)");
+  EXPECT_EQ(map("jagged", 3), "map = (i, j, k) -> (i : dense, j : jagged, k : jagged)");
 }
 
 TEST(Presets, caseDoesNotMatter) {

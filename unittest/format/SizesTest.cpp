@@ -18,7 +18,7 @@ std::string why(const char *format, std::vector<int64_t> sizes) {
 
 TEST(Sizes, plainFormatsTakeAll) {
   for (const char *format :
-       {"dense", "CSR", "CSC", "COO", "DCSR", "ELL", "ELLR", "JDS", "DOK", "bitmap", "ragged"})
+       {"dense", "CSR", "CSC", "COO", "DCSR", "ELL", "ELLR", "JDS", "DOK", "bitmap", "ragged", "jagged"})
     for (int64_t rows : {int64_t(0), int64_t(1), half, most - 1, most})
       for (int64_t columns : {int64_t(0), int64_t(3), most})
         EXPECT_EQ(why(format, {rows, columns}), "") << format << " " << rows << " " << columns;

@@ -58,7 +58,7 @@ struct Indexed {
 bool hasAddresses(SpaceType space) {
   using enum format::LevelKind;
   const format::LevelFormat &level = space.getFormat();
-  return !level.padded && llvm::is_contained({Ragged, Banded, Bitmap}, level.kind);
+  return !level.padded && llvm::is_contained({Ragged, Jagged, Banded, Bitmap}, level.kind);
 }
 
 class Rewrite : levels::Indices {

@@ -1,5 +1,6 @@
 // Lengths are read from dense tensors, or from the positions of ragged levels.
 #include "runtime/tensor/Lengths.h"
+#include "format/LevelKinds.h"
 #include "runtime/tensor/Elements.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "support/Errors.h"
@@ -97,40 +98,45 @@ format::Encoding raggedEncoding(const std::vector<bool> &hasLengths) {
   return encoding;
 }
 
-static bool isNest(const format::Encoding &encoding, unsigned dim) {
+bool hasLengths(const Tensor &tensor, unsigned dim) {
   using enum format::LevelKind;
+  const format::Encoding &encoding = tensor.encoding;
   if (encoding.levels.size() <= dim || format::hasSlices(encoding) ||
-      encoding.levels[dim].format.kind != Ragged)
+      !format::isOneOf(encoding.levels[dim].format.kind, {Ragged, Jagged}))
     return false;
   for (unsigned l = 0; l <= dim; ++l) {
     const format::Level &level = encoding.levels[l];
-    if ((level.format.kind != Dense && level.format.kind != Ragged) || level.format.padded ||
+    if (!format::isOneOf(level.format.kind, {Dense, Ragged, Jagged}) || level.format.padded ||
         level.expr->kind != format::ExprKind::Dim || level.expr->value != int64_t(l))
       return false;
   }
   return true;
 }
 
-std::vector<Length> lengthsOf(const Tensor &tensor, unsigned dim) {
-  if (!isNest(tensor.encoding, dim))
-    return {};
-  std::vector<Length> parents{{{}, 0}}; // of the level that comes next; `length` is where its positions begin
+Lengths lengthsOf(const Tensor &tensor, unsigned dim) {
+  Lengths parents; // of the level that comes next, which are at `positions`
+  std::vector<int64_t> positions{0};
   for (unsigned l = 0; l <= dim; ++l) {
-    const bool ragged = tensor.encoding.levels[l].format.kind == format::LevelKind::Ragged;
     const LevelFields fields = levelFields(tensor, l);
-    std::vector<Length> next;
-    for (size_t p = 0; p < parents.size(); ++p) {
-      const int64_t length =
-          ragged ? fields.position(int64_t(p) + 1) - fields.position(int64_t(p)) : tensor.dims[l];
-      if (l == dim) {
-        next.push_back({parents[p].parent, length});
-        continue;
-      }
-      for (int64_t c = 0; c < length; ++c) {
-        next.push_back(parents[p]);
-        next.back().parent.push_back(c);
-      }
+    const int64_t step = format::storesEnds(tensor.encoding.levels[l].format.kind) ? 2 : 1;
+    parents.lengths.clear();
+    std::vector<int64_t> begins;
+    for (int64_t p : positions) {
+      const int64_t begin = fields.pos ? fields.position(p * step) : p * tensor.dims[l];
+      begins.push_back(begin);
+      parents.lengths.push_back(fields.pos ? fields.position(p * step + 1) - begin : tensor.dims[l]);
     }
+    if (l == dim)
+      break;
+    Lengths next{l + 1, {}, {}};
+    positions.clear();
+    for (size_t k = 0; k < begins.size(); ++k)
+      for (int64_t c = 0; c < parents.lengths[k]; ++c) {
+        const std::span<const int64_t> above = parents.parent(k);
+        next.parents.insert(next.parents.end(), above.begin(), above.end());
+        next.parents.push_back(c);
+        positions.push_back(begins[k] + c);
+      }
     parents = std::move(next);
   }
   return parents;

@@ -13,13 +13,20 @@ Entries withinLengths(const Tensor &padded, const std::vector<std::optional<Tens
 /// The format of such a tensor: `ragged` for the dimensions that have lengths, the others dense.
 format::Encoding raggedEncoding(const std::vector<bool> &hasLengths);
 
-/// One length of a ragged dimension: of which parent it is.
-struct Length {
-  std::vector<int64_t> parent; ///< coordinates of the dimensions before
-  int64_t length = 0;
+/// The lengths of a ragged dimension, parent by parent.
+struct Lengths {
+  unsigned dimensions = 0;      ///< before this one
+  std::vector<int64_t> parents; ///< coordinates of these, `dimensions` of each parent
+  std::vector<int64_t> lengths;
+
+  std::span<const int64_t> parent(size_t k) const {
+    return std::span(parents).subspan(k * dimensions, dimensions);
+  }
 };
-/// The lengths of dimension `dim`, parent by parent; none where it is not stored as a ragged level below
-/// dense and ragged levels of the dimensions before, in their order.
-std::vector<Length> lengthsOf(const Tensor &tensor, unsigned dim);
+/// Whether dimension `dim` is stored as a ragged or jagged level below levels of the dimensions before, in
+/// their order, that are dense, ragged or jagged.
+bool hasLengths(const Tensor &tensor, unsigned dim);
+/// The lengths of a dimension that has them.
+Lengths lengthsOf(const Tensor &tensor, unsigned dim);
 
 } // namespace tulle::runtime

@@ -1,6 +1,7 @@
 // Levels with the sizes that the dimensions, or buffers of sizes, give them; batches are counted level by
 // level from the positions that those above store.
 #include "runtime/tensor/LevelShapes.h"
+#include "format/LevelKinds.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
@@ -135,6 +136,16 @@ LevelFields levelFields(const Tensor &tensor, unsigned level) {
   return f;
 }
 
+/// Behind the last position of a level whose segments lie anywhere.
+static int64_t lastEnd(const LevelFields &fields, int64_t parents) {
+  if (fields.crd)
+    return fields.crdCount / fields.stride;
+  int64_t end = 0;
+  for (int64_t p = 0; p < parents; ++p)
+    end = std::max(end, fields.position(2 * p + 1));
+  return end;
+}
+
 std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelShape> &shapes,
                                  unsigned level) {
   Batches batch = batches(shapes);
@@ -156,8 +167,8 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
       else if (kind == LevelKind::Compressed)
         // The slot past the last batch does not exist; its value is that of the slot before it.
         start = batch.count == 0 ? 0 : fields.position(start + b - (b == batch.count));
-      else if (kind == LevelKind::LooseCompressed) // where its first segment does, empty or not
-        start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : fields.crdCount / fields.stride;
+      else if (format::storesEnds(kind)) // where its first segment does, empty or not
+        start = b == 0 ? 0 : start < parents ? fields.position(2 * start) : lastEnd(fields, parents);
       else if (fields.pos)
         start = fields.position(start);
     }

@@ -1,5 +1,6 @@
 // The text of MLIR's `sparse_tensor.print`, so that storage can be compared with its documentation and its
 // output.
+#include "format/LevelKinds.h"
 #include "runtime/tensor/Walk.h"
 #include <algorithm>
 #include <cmath>
@@ -114,7 +115,7 @@ std::string printStorage(const Tensor &tensor) {
   for (size_t f = 0; f + 1 < tensor.layout.fields.size(); ++f) {
     const format::Field &field = tensor.layout.fields[f];
     bool positions = field.kind == format::FieldKind::Positions;
-    bool loose = shapes[field.level].kind == format::LevelKind::LooseCompressed;
+    bool loose = format::storesEnds(shapes[field.level].kind);
     const std::vector<bool> held = inSegments(tensor, shapes, f);
     auto element = [&](int64_t i, int64_t first) {
       if (!held.empty() && !held[i])

@@ -41,13 +41,18 @@ struct Tensor {
   std::vector<int64_t> wholeDims; ///< of a slice: the sizes of the tensor that was cut; else empty
   format::Layout layout;          ///< of `encoding`
   std::vector<Buffer> buffers;    ///< one per layout field
+  /// Its rows are parts of others' (Views.h): they may overlap, or lie in several allocations, so that only
+  /// what levels lead to may be read and nothing is written. Whoever needs more makes `engine::compact` of
+  /// it.
+  bool picksRows = false;
 
   /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
   std::byte *value(int64_t position) const {
     return static_cast<std::byte *>(values()) + position * byteWidth(type);
   }
-  /// Number of value slots (stored entries, block padding included).
+  /// Number of value slots (stored entries, block padding included); where rows are picked, up to the last
+  /// one.
   int64_t storedCount() const { return buffers.back().count; }
   int64_t bytes() const; ///< of all buffers
 };

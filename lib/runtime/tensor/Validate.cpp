@@ -1,5 +1,5 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
-#include "format/Encoding.h"
+#include "format/LevelKinds.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "runtime/tensor/Walk.h"
 #include "support/Errors.h"
@@ -92,6 +92,8 @@ private:
       return checkCompressed(l, parents);
     case LevelKind::LooseCompressed:
       return checkLoose(l, parents);
+    case LevelKind::Jagged:
+      return checkJagged(l, parents);
     case LevelKind::Ragged:
     case LevelKind::Banded:
     case LevelKind::Hashed:
@@ -157,23 +159,21 @@ private:
     return positions;
   }
 
-  int64_t checkLoose(unsigned l, int64_t parents) {
-    unsigned f = *tensor.layout.positions[l];
-    requireCount(f, checkedMul(parents, 2, shapes[l].text));
+  using Segments = std::vector<std::pair<int64_t, int64_t>>;
+
+  /// The segments of a level that stores where they begin and end, in the order of positions, without empty
+  /// ones: they end within `capacity`, and do not overlap.
+  Segments checkEnds(unsigned l, int64_t parents, int64_t capacity, const char *what) const {
+    requireCount(*tensor.layout.positions[l], checkedMul(parents, 2, shapes[l].text));
     const LevelFields &here = fields[l];
-    const int64_t capacity = here.crdCount / here.stride;
-    for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
-      const format::CoordinateRef ref = *tensor.layout.coordinates[k];
-      requireCount(ref.field, checkedMul(capacity, ref.stride, shapes[k].text));
-    }
-    std::vector<std::pair<int64_t, int64_t>> segments;
+    Segments segments;
     for (int64_t p = 0; p < parents; ++p) {
       int64_t low = here.position(2 * p), high = here.position(2 * p + 1);
       if (low < 0 || high < low)
         throwError("pos[{}][{}] = {} is less than pos[{}][{}] = {}: a segment must not end before it starts",
                    l, 2 * p + 1, high, l, 2 * p, low);
       if (high > capacity)
-        throwError("pos[{}][{}] = {} exceeds the number of coordinates, {}", l, 2 * p + 1, high, capacity);
+        throwError("pos[{}][{}] = {} exceeds the number of {}, {}", l, 2 * p + 1, high, what, capacity);
       if (low < high)
         segments.push_back({low, high});
     }
@@ -183,7 +183,29 @@ private:
       if (segments[i].first < segments[i - 1].second)
         throwError("pos[{}]: the segments {}..{} and {}..{} overlap", l, segments[i - 1].first,
                    segments[i - 1].second, segments[i].first, segments[i].second);
-    for (auto [low, high] : segments) {
+    return segments;
+  }
+
+  int64_t checkJagged(unsigned l, int64_t parents) const {
+    const LevelShape &s = shapes[l];
+    int64_t end = 0;
+    for (auto [low, high] : checkEnds(l, parents, INT64_MAX, "positions")) {
+      if (high - low > s.size)
+        throwError("pos[{}]: the segment {}..{} has {} coordinates; {} has at most {}", l, low, high,
+                   high - low, s.text, s.size);
+      end = high;
+    }
+    return end;
+  }
+
+  int64_t checkLoose(unsigned l, int64_t parents) {
+    const LevelFields &here = fields[l];
+    const int64_t capacity = here.crdCount / here.stride;
+    for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
+      const format::CoordinateRef ref = *tensor.layout.coordinates[k];
+      requireCount(ref.field, checkedMul(capacity, ref.stride, shapes[k].text));
+    }
+    for (auto [low, high] : checkEnds(l, parents, capacity, "coordinates")) {
       for (unsigned k = l; k <= shapes[l].runEnd; ++k)
         for (int64_t q = low; q < high; ++q)
           checkCoordinate(k, q);
@@ -415,8 +437,9 @@ private:
       for (const LevelShape &s : shapes)
         last[s.digit.dim] = &s;
     for (const LevelShape *s : last)
-      if (s && (s->digit.modulus || s->digit.stride != 1) && !s->full() && s->kind != LevelKind::Ragged &&
-          s->kind != LevelKind::Banded && s->kind != LevelKind::Squeezed)
+      if (s && (s->digit.modulus || s->digit.stride != 1) && !s->full() &&
+          !format::isOneOf(s->kind,
+                           {LevelKind::Ragged, LevelKind::Jagged, LevelKind::Banded, LevelKind::Squeezed}))
         checked[s->digit.dim] = true;
     if (std::none_of(checked.begin(), checked.end(), [](bool c) { return c; }))
       return;

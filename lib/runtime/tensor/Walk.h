@@ -55,6 +55,10 @@ private:
       int64_t begin = field.position(parent);
       return each(l, begin, field.position(parent + 1), batch, implied(begin));
     }
+    case K::Jagged: {
+      int64_t begin = field.position(2 * parent);
+      return each(l, begin, field.position(2 * parent + 1), batch, implied(begin));
+    }
     case K::Banded: {
       int64_t begin = field.position(parent);
       return each(l, begin, field.position(parent + 1), batch, implied(begin - field.coordinate(parent)));

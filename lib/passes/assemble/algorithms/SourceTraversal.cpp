@@ -189,6 +189,7 @@ private:
     case LevelKind::Batch:
     case LevelKind::Structured:
     case LevelKind::Ragged:
+    case LevelKind::Jagged:
     case LevelKind::Banded:
     case LevelKind::Squeezed:
       return true;
