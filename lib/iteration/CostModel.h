@@ -63,6 +63,8 @@ struct Costs {
   /// Loops over at least `Cpu::sampledRows` are sampled at so many rows. Rows from so many entries on count
   /// as not cache-resident.
   int64_t rowSamples = 32, remoteRowEntries = 8;
+  /// Segments of more vectors are reduced by several accumulators first (experiment 082).
+  int64_t longSegmentVectors = 16;
 
   /// Cache blocking of rows of a result that share rows of an operand: so many rows of the result, where at
   /// least so many of the operand's fit the L1 cache, and each row of the result reads one of so many of the

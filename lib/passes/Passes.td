@@ -604,7 +604,8 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, and so are loops with a small
   constant trip count, and any loop with an operation or a dependence this pass does not know (missed-optimization remarks of the category
   `tulle-vectorize`). Of the consecutive ones, loops over segments of stored entries that compute much (an exponential,
-  a division) are predicated, without an epilogue; whole vectors come first where masks take time.
+  a division) are predicated, without an epilogue; whole vectors come first where masks take time. Where they take none, reductions are, too; of long segments
+  several whole vectors at a time come first.
   Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
   local elements scalarize theirs.
 

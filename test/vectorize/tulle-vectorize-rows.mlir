@@ -1,7 +1,8 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-vectorize))' | FileCheck %s
 
 // With vectors of a cache line, reductions along rows of dense operands use these first, four at a time; their halves are
-// added before the shorter vectors, and the scalar epilogue. Segments of stored entries are too short for that.
+// added before the shorter vectors, and the scalar epilogue. Segments of stored entries are mostly too short for that: masked vectors
+// end them, and only from 128 entries on four accumulators come first.
 module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 
 // CHECK-LABEL: func.func @row
@@ -26,7 +27,14 @@ func.func @row(%x: memref<?xf64>, %n: index) -> f64 {
 }
 
 // CHECK-LABEL: func.func @segment
-// CHECK-NOT: vector<8xf64>
+// CHECK: %[[LIMIT:.*]] = arith.subi %[[HI:.*]], %c127
+// CHECK: %[[FOUR:.*]]:5 = scf.for {{.*}} to %[[LIMIT]] step %c32{{.*}} -> (index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>)
+// CHECK-COUNT-4: vector.load
+// CHECK-COUNT-3: arith.addf %{{.*}} : vector<8xf64>
+// CHECK: scf.for %[[P:.*]] = %[[FOUR]]#0 to %[[HI]] step %c8{{.*}} -> (vector<8xf64>)
+// CHECK: %[[ON:.*]] = vector.create_mask
+// CHECK: vector.maskedload %{{.*}}[%[[P]]], %[[ON]]
+// CHECK-NOT: scf.for
 // CHECK: vector.reduction <add>
 func.func @segment(%pos: memref<?xi32>, %x: memref<?xf64>, %i: index) -> f64 {
   %c1 = arith.constant 1 : index

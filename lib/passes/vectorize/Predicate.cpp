@@ -41,6 +41,34 @@ public:
       position = some.getResults().back();
   }
 
+  /// While there are `least` iterations more, loops over `chains` whole vectors at a time, each with partial
+  /// results of its own, which do not wait for each other.
+  void emitChains(int64_t chains, int64_t least) {
+    const size_t count = partial.size();
+    SmallVector<Value> carried{position};
+    carried.append(partial);
+    for (int64_t chain = 1; chain < chains; ++chain)
+      for (auto [reduction, init] : llvm::zip_equal(legality.reductions, loop().getInitArgs()))
+        carried.push_back(initialLanes(b, loc, reduction, lanes, init));
+    Value step = constant(chains * lanes.count);
+    auto many = scf::ForOp::create(b, loc, position, sub(end, constant(least - 1)), step, carried);
+    disableLoopTransforms(many);
+    for (int64_t chain = 0; chain < chains; ++chain)
+      for (auto [k, reduction] : llvm::enumerate(legality.reductions)) {
+        Value own = many.getResult(unsigned(1 + chain * count + k));
+        partial[k] = chain ? combine(b, loc, reduction, partial[k], own) : own;
+      }
+    position = many.getResult(0);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(many.getBody());
+    Value first = many.getInductionVar();
+    SmallVector<Value> next{add(first, step)};
+    for (int64_t chain = 0; chain < chains; ++chain)
+      next.append(emit(add(first, constant(chain * lanes.count)), /*whole=*/true,
+                       many.getRegionIterArgs().slice(1 + chain * count, count)));
+    scf::YieldOp::create(b, loc, next);
+  }
+
   /// So many vectors, of which the last one may be partial.
   void emitVectors(int64_t count) {
     for (int64_t k = 0; k < count; ++k)
@@ -70,12 +98,14 @@ private:
 
 } // namespace
 
-void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool splitsWholeVectors) {
+void predicate(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model) {
   MaskedVectors vectors(legality, lanes);
   levels::Indices at(legality.loop);
   Value end = scf::ForOp(legality.loop).getUpperBound();
-  if (splitsWholeVectors)
+  if (!model.cpu.masks)
     vectors.emitLoop(at.sub(end, at.constant(lanes.count - 1)), /*whole=*/true);
+  else if (!legality.reductions.empty())
+    vectors.emitChains(4, model.costs.longSegmentVectors * lanes.count);
   vectors.emitLoop(end, /*whole=*/false);
   vectors.finish();
 }

@@ -6,8 +6,9 @@
 namespace tulle::passes {
 
 /// A masked loop without an epilogue: segments of stored entries are often shorter than a vector. Whole
-/// vectors have a loop of their own, without masks, where these take time.
-void predicate(const VectorizationLegality &legality, const Lanes &lanes, bool splitsWholeVectors);
+/// vectors have a loop of their own, without masks, where these take time, and the beginning of a long
+/// segment where it is reduced.
+void predicate(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model);
 
 /// Where several loops traverse the same segment, one after the other, segments of one or two vectors have
 /// versions without loops: what one loop stores and the next one loads stays in registers. `rows`: the loop

@@ -299,6 +299,12 @@ void remarkMissed(scf::ForOp loop, const MissedVectorization &missed) {
       << remark::reason("{0}", reason);
 }
 
+/// Whether the loop runs over a segment of stored entries, or counts from 0 to its length.
+bool isSegment(scf::ForOp loop) {
+  auto length = loop.getUpperBound().getDefiningOp<arith::SubIOp>();
+  return isLoaded(loop.getLowerBound()) || (length && isLoaded(length.getLhs()) && isLoaded(length.getRhs()));
+}
+
 /// Whether an iteration computes so much that a masked vector is faster than some of them one by one.
 bool isComputeIntensive(scf::ForOp loop) {
   int64_t work = 0;
@@ -466,11 +472,11 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         remarkMissed(loop, missed);
         continue;
       }
-      if (!scheduled && !scheduledUnroll(loop) && isPredicated(*legality)) {
+      if (!scheduled && !scheduledUnroll(loop) && isPredicated(*legality, model)) {
         const unsigned bits = legality->widestBits;
         Lanes lanes;
         lanes.count = model.rowVectorLength(bits, model.vectorLength(bits, 0).value);
-        predicate(*legality, lanes, !model.cpu.masks);
+        predicate(*legality, lanes, model);
         continue;
       }
       std::optional<VectorShape> shape = shapeOf(*legality, model);
@@ -522,12 +528,12 @@ private:
            !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
   }
 
-  bool isPredicated(const VectorizationLegality &legality) const {
+  bool isPredicated(const VectorizationLegality &legality, const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
     // The horizontal reductions of others may be deferred (VectorAccumulator).
     const bool isFinal = llvm::none_of(loop->getUsers(), llvm::IsaPred<scf::YieldOp>);
-    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal &&
-           isLoaded(loop.getLowerBound()) && isComputeIntensive(loop);
+    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal && isSegment(loop) &&
+           (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
   }
 
   /// The vectors of a loop; nothing where it is left to LLVM.
