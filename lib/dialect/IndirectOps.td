@@ -35,6 +35,26 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tulle_DistinctIndicesOp : Tulle_Op<"distinct_indices", [Pure, TypesMatchWith<"the result is the source", "source", "result", "$_self">]> {
+  let summary = "The integers of a dense tensor, each of which is given once";
+  let description = [{
+    ```mlir
+    %q = tulle.distinct_indices %p below %n "p(i)" : tensor<?xi32, #dense>
+    ```
+    The tensor itself. Where two of its integers are the same coordinate, the call ends with an error that has the text, the place of the second
+    in the tensor, and the integer. With `at`, only the integers at these coordinates count, of which -1 stands for all of a dimension.
+
+    Constraints:
+    1. The tensor is dense in the order of its dimensions, with integers of 8, 16, 32 or 64 bits, which are coordinates below the size
+       (tulle.bounded_indices), or negative.
+    2. `at` has a number for each dimension, -1 or above.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Index:$size, StrAttr:$text, OptionalAttr<DenseI64ArrayAttr>:$at);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source `below` $size $text (`at` $at^)? attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
 def Tulle_ReshapeOp : Tulle_Op<"reshape", [Pure]> {
   let summary = "The same buffers as a tensor of other dimensions";
   let description = [{
@@ -74,21 +94,22 @@ def Tulle_OneHotOp : Tulle_Op<"one_hot", [Pure]> {
   let summary = "A tensor of integers as the selection that they are: one entry in the last dimension, for each of them";
   let description = [{
     ```mlir
-    %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
+    %s = tulle.one_hot total distinct %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
     ```
-    The result has an entry at (i, u) where the source has u at i; with `total`, each integer of the source is a coordinate. A product with it is a gather (`y(i) = s(i,u) * x(u)`), or
+    The result has an entry at (i, u) where the source has u at i; with `total`, each integer of the source is a coordinate, with `distinct` no two are the same one, so that
+    loops over the first dimensions are parallel where u is a coordinate of the result. A product with it is a gather (`y(i) = s(i,u) * x(u)`), or
     a scatter (`z(u) = s(i,u) * y(i)`), and what loops over sets, and assembly, know of products holds for these. The source's
     values are the coordinates of the last level; nothing is copied.
 
     Constraints:
     1. The source is dense in the order of its dimensions; its values are coordinates below the size (tulle.bounded_indices), or -1 without
-       `total`.
+       `total`, each once with `distinct` (tulle.distinct_indices).
     2. The result has the source's dimensions and one more, its levels and a `singleton(padded)` one, the source's element type, and
        coordinates as wide as that.
   }];
-  let arguments = (ins AnyRankedTensor:$source, Index:$size, UnitAttr:$total);
+  let arguments = (ins AnyRankedTensor:$source, Index:$size, UnitAttr:$total, UnitAttr:$distinct);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "(`total` $total^)? $source `of` $size attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "(`total` $total^)? (`distinct` $distinct^)? $source `of` $size attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

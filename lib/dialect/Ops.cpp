@@ -90,6 +90,12 @@ static bool isPlainIntegers(RankedTensorType type) {
          format::haveEqualLevels(encoding, format::denseEncoding(order), order);
 }
 
+/// Whether `at`, where there is one, has a coordinate or -1 for each dimension.
+static bool isPlace(std::optional<ArrayRef<int64_t>> at, RankedTensorType type) {
+  return !at ||
+         (int64_t(at->size()) == type.getRank() && llvm::all_of(*at, [](int64_t c) { return c >= -1; }));
+}
+
 LogicalResult BoundedIndicesOp::verify() {
   RankedTensorType source = getSource().getType(), result = getResult().getType();
   if (!isPlainIntegers(source) || !isPlainIntegers(result) || source.getShape() != result.getShape())
@@ -100,9 +106,17 @@ LogicalResult BoundedIndicesOp::verify() {
     return emitOpError("expected ") << (isCheck() ? "the type of the source"
                                                   : "integers as wide as the source's, and 32 bits at least")
                                     << ", got " << result << " (constraint 2)";
-  if (const auto at = getAt();
-      at && (int64_t(at->size()) != source.getRank() || llvm::any_of(*at, [](int64_t c) { return c < -1; })))
+  if (!isPlace(getAt(), source))
     return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 3)";
+  return success();
+}
+
+LogicalResult DistinctIndicesOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (!isPlainIntegers(source))
+    return emitOpError("expected a dense tensor of integers, got ") << source << " (constraint 1)";
+  if (!isPlace(getAt(), source))
+    return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 2)";
   return success();
 }
 

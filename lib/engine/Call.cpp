@@ -375,6 +375,18 @@ void CallMemory::indexError(const char *text, int64_t length, const int64_t *coo
   leave();
 }
 
+void CallMemory::repeatedError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
+                               int64_t value, int64_t) {
+  report([&] {
+    const std::span<const int64_t> place(coordinates, size_t(rank));
+    throwError(
+        "'{}' is {} at ({}), and at a place before: each coordinate is given once; leave out 'unique' to "
+        "combine what meets",
+        std::string_view(text, size_t(length)), value, fmt::join(place, ", "));
+  });
+  leave();
+}
+
 //===--- Symbols ---===//
 
 /// A member function of the current call's memory as a plain function.
@@ -404,6 +416,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_error_width", reinterpret_cast<void *>(OfCurrent<&CallMemory::widthError>::call)},
       {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
       {"tulle_error_index", reinterpret_cast<void *>(OfCurrent<&CallMemory::indexError>::call)},
+      {"tulle_error_repeated", reinterpret_cast<void *>(OfCurrent<&CallMemory::repeatedError>::call)},
   };
   return symbols;
 }

@@ -86,6 +86,8 @@ public:
   [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted);
   [[noreturn]] void indexError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
                                int64_t value, int64_t size);
+  [[noreturn]] void repeatedError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
+                                  int64_t value, int64_t size);
   using Task = void (*)(void *context, int64_t task);
   void parallel(int64_t tasks, Task task, void *context);
   int64_t orderedScan(int64_t *cell, int64_t number, int64_t amount);

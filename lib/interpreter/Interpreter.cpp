@@ -154,7 +154,7 @@ public:
   void run() {
     start();
     for (const Indirection &given : statement.indirections)
-      checkValues(given);
+      checkValues(given), checkDistinct(given);
     if (statement.concat.isWhole())
       concatenate();
     else
@@ -258,6 +258,21 @@ private:
       if ((coordinate < 0 || coordinate >= index.size) &&
           mayRead(given.source, coordinatesOf(integers.dims, at)))
         throwError("{} is {}, outside of 0 .. {}", index.name, coordinate, index.size - 1);
+    }
+  }
+
+  /// Each coordinate is given once at most.
+  void checkDistinct(const Indirection &given) const {
+    const notation::IndexVar &index = program.indices[given.index];
+    if (!index.unique)
+      return;
+    const DenseTensor &integers = operand(given.source.tensor);
+    std::set<int64_t> seen;
+    for (size_t at = 0; at < integers.values.size(); ++at) {
+      const int64_t coordinate = shifted(integers.values[at].i, given);
+      if (coordinate >= 0 && coordinate < index.size &&
+          mayRead(given.source, coordinatesOf(integers.dims, at)) && !seen.insert(coordinate).second)
+        throwError("{} is {} twice", index.name, coordinate);
     }
   }
 

@@ -214,21 +214,27 @@ void AccessParser::give(Affine &subscript, std::vector<Indirection> &indirection
                         const Access &access) {
   Outside outside = Outside::Error;
   const Token word = peek();
+  const bool unique = accept("unique");
   if (accept("clamp")) {
+    if (unique)
+      fail(word.range,
+           "integers that are clamped meet at the ends of the dimension; leave out 'unique', or 'clamp'");
     outside = Outside::Nearest;
   } else if (accept("else")) {
     if (!accept("0") && !accept("skip"))
       failFound(peek(), "0 after 'else', which is what is read outside of a tensor, or 'skip' on the left");
     outside = Outside::Nothing;
   }
-  if (outside != Outside::Error && indirections.empty())
-    fail(word.range, fmt::format("'{}' is for subscripts that a tensor gives, as in X(p(i) {})", word.text,
-                                 outside == Outside::Nearest ? "clamp" : "else 0"));
+  const bool any = unique || outside != Outside::Error;
+  const char *example = unique ? "unique" : outside == Outside::Nearest ? "clamp" : "else 0";
+  if (any && indirections.empty())
+    fail(word.range,
+         fmt::format("'{}' is for subscripts that a tensor gives, as in X(p(i) {})", word.text, example));
   // Of a sum of several, each could be inside by itself and the sum outside, or the other way round.
-  if (outside != Outside::Error && (terms.size() != 1 || terms[0].coefficient != 1))
+  if (any && (terms.size() != 1 || terms[0].coefficient != 1))
     fail(word.range, fmt::format("'{}' stands behind one integer and a constant, as in X(p(i)-1 {}); compute "
                                  "the sum in a tensor of its own, and let that give the subscript",
-                                 word.text, outside == Outside::Nearest ? "clamp" : "else 0"));
+                                 word.text, example));
   ParsedStatement &statement = out.statements.back();
   for (Indirection &given : indirections) {
     std::string text = textOf(given.source);
@@ -241,13 +247,13 @@ void AccessParser::give(Affine &subscript, std::vector<Indirection> &indirection
     }
     // No name of an index has a sign in it.
     const std::string key =
-        fmt::format("{}@{}.{}.{}", text, access.tensor, access.subscripts.size(), int(outside));
+        fmt::format("{}@{}.{}.{}.{:d}", text, access.tensor, access.subscripts.size(), int(outside), unique);
     term->index = key;
     const auto [known, isNew] = statement.scope.emplace(key, out.indices.size());
     if (!isNew)
       continue;
     given.index = known->second;
-    out.indices.push_back({text, -1, outside});
+    out.indices.push_back({text, -1, outside, unique});
     statement.indirections.push_back(given);
   }
 }

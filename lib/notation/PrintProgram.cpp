@@ -121,11 +121,13 @@ std::string print(const Program &program) {
 std::string print(const Affine &affine, const std::vector<IndexVar> &indices, std::string_view nothing) {
   std::string text;
   Outside outside = Outside::Error;
+  bool unique = false;
   for (const auto &[index, coefficient] : affine.terms) {
     int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
     text += coefficient < 0 ? "-" : text.empty() ? "" : "+";
     text += (magnitude == 1 ? "" : std::to_string(magnitude) + "*") + indices[index].name;
     outside = std::max(outside, indices[index].outside);
+    unique |= indices[index].unique;
   }
   if (affine.constant != 0 || text.empty())
     text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
@@ -133,6 +135,8 @@ std::string print(const Affine &affine, const std::vector<IndexVar> &indices, st
     text += "/" + std::to_string(affine.divisor);
   if (affine.modulus != 0)
     text += "%" + std::to_string(affine.modulus);
+  if (unique)
+    text += " unique";
   if (outside == Outside::Nothing)
     text += nothing;
   return outside == Outside::Nearest ? text + " clamp" : text;

@@ -304,6 +304,7 @@ struct IndexVar {
   std::string name;
   int64_t size = 0;
   Outside outside = Outside::Error; ///< of one that a tensor gives
+  bool unique = false;              ///< the tensor gives each coordinate once at most
 };
 
 struct TensorDecl {

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
 
 namespace tulle::differential {
 namespace {
@@ -86,6 +87,26 @@ Given integers(Random &random, const std::vector<int64_t> &dims, int64_t size, b
   return g;
 }
 
+/// All integers become distinct ones below a size, where there are as many, and they are stored densely.
+bool makeDistinct(Random &random, Given &g, int64_t size) {
+  int64_t count = 1;
+  for (int64_t d : g.dims)
+    count *= d;
+  if (count > size)
+    return false;
+  std::vector<int64_t> values(static_cast<size_t>(size));
+  std::iota(values.begin(), values.end(), 0);
+  for (size_t k = values.size(); k > 1; --k)
+    std::swap(values[k - 1], values[size_t(random.below(int64_t(k)))]);
+  g.format = "dense";
+  g.entries.clear();
+  g.values.clear();
+  fill(random, g, 1.1);
+  for (size_t e = 0; e < g.entries.size(); ++e)
+    g.values.push_back({values[e], 0});
+  return true;
+}
+
 /// Whether 0 is not what a result leaves out.
 bool hasFill(const Case &c, const std::string &name) {
   const auto result = c.results.find(name);
@@ -157,11 +178,14 @@ void addIndirections(Case &c) {
     std::vector<int64_t> dims;
     for (const std::string &index : from)
       dims.push_back(sizes.at(index));
-    const std::string suffix =
+    std::string suffix =
         random.pick<std::string>({"", "", " clamp", &access == &statement.lhs ? " else skip" : " else 0"});
     const std::string integers = fmt::format("P{}", number);
     c.inputs[integers] = differential::integers(random, dims, size, !suffix.empty());
-    const int64_t shift = suffix.empty() || !random.chance(0.4) ? 0 : random.below(5) - 2;
+    if (suffix.empty() && random.chance(0.4) && makeDistinct(random, c.inputs[integers], size))
+      suffix = " unique";
+    const int64_t shift =
+        suffix.empty() || suffix == " unique" || !random.chance(0.4) ? 0 : random.below(5) - 2;
     subscripts[d] = fmt::format("{}({}){}{}", integers, fmt::join(from, ","),
                                 shift ? fmt::format("{:+}", shift) : std::string(), suffix);
     access = fmt::format("{}({})", name, fmt::join(subscripts, ","));

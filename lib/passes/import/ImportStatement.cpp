@@ -333,8 +333,12 @@ private:
     Value bounded =
         dialect::BoundedIndicesOp::create(b, loc(b), type, integers, size, dialect::Outside(index.outside),
                                           b.getStringAttr(index.name), given.shift, fixedAt(b, given));
+    if (index.unique)
+      bounded = dialect::DistinctIndicesOp::create(b, loc(b), type, bounded, size,
+                                                   b.getStringAttr(index.name), fixedAt(b, given));
     const bool total = index.outside != notation::Outside::Nothing;
-    return dialect::OneHotOp::create(b, loc(b), dialect::selectionOf(type), bounded, size, total);
+    return dialect::OneHotOp::create(b, loc(b), dialect::selectionOf(type), bounded, size, total,
+                                     index.unique);
   }
 
   /// The loops over the statement's operands, behind which stand what tensors of integers select and, with

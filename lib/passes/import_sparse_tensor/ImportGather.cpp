@@ -111,7 +111,8 @@ private:
     Value bounded =
         dialect::BoundedIndicesOp::create(b, loc, type, op.getIndices(), size, dialect::Outside::Error,
                                           b.getStringAttr("indices"), 0, b.getDenseI64ArrayAttr(at));
-    return dialect::OneHotOp::create(b, loc, dialect::selectionOf(type), bounded, size, /*total=*/true);
+    return dialect::OneHotOp::create(b, loc, dialect::selectionOf(type), bounded, size, /*total=*/true,
+                                     /*distinct=*/false);
   }
 
   /// Of the result's dimensions that are not static.

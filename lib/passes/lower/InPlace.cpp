@@ -404,6 +404,10 @@ private:
       expect(Conflict::Read, bounded.getSourceMutable());
       return bounded.isCheck() ? alias(bounded, bounded.getSource()) : start(bounded, bounded);
     }
+    if (auto distinct = dyn_cast<DistinctIndicesOp>(op)) {
+      expect(Conflict::Read, distinct.getSourceMutable());
+      return alias(distinct, distinct.getSource());
+    }
     if (auto selection = dyn_cast<OneHotOp>(op)) {
       selections.insert(selection);
       return alias(selection, selection.getSource());

@@ -11,18 +11,105 @@ namespace tulle::lower {
 
 namespace {
 
-/// The integers of a dense tensor, one after the other, against a size.
-class Integers {
+/// The integers of a dense tensor, one after the other.
+class Table {
+public:
+  using Step = function_ref<Value(Value position, Value carried)>;
+
+  /// `at`: where there are such coordinates, only the integers there count; -1 stands for all of a dimension.
+  Table(const Emitter &emit, StringRef text, std::optional<ArrayRef<int64_t>> at)
+      : emit(emit), buffer(emit.storage.fields.back()), text(text), places(at) {
+    count = memref::DimOp::create(emit.builder, emit.loc, buffer, emit.constant(0));
+  }
+
+  /// One loop over all of them, or one for each dimension of which not just one coordinate is read.
+  Value forEachRead(Value start, Step step) const {
+    if (places)
+      return forEachRead(0, emit.constant(0), start, step);
+    return loop(count, start, step);
+  }
+  Value stored(Value position) const {
+    return memref::LoadOp::create(emit.builder, emit.loc, buffer, position);
+  }
+  /// Ends the call: the error has the text, the place, the integer and a size.
+  void refuse(StringRef symbol, Value position, Value integer, Value size) const {
+    OpBuilder &b = emit.builder;
+    const auto rank = int64_t(emit.storage.dims.size());
+    Value coordinates =
+        levels::allocaAtEntry(b, emit.loc, MemRefType::get({std::max<int64_t>(rank, 1)}, b.getI64Type()));
+    Value rest = position;
+    for (int64_t d = rank; d-- > 0;) {
+      Value quotient = emit.divide(rest, emit.storage.dims[d]),
+            own = emit.sub(rest, emit.mul(quotient, emit.storage.dims[d]));
+      memref::StoreOp::create(b, emit.loc, arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), own),
+                              coordinates, emit.constant(d));
+      rest = quotient;
+    }
+    auto address = [&](Value buffer) -> Value {
+      return memref::ExtractAlignedPointerAsIndexOp::create(b, emit.loc, buffer);
+    };
+    assemble::call(emit, symbol,
+                   {address(characters(text)), emit.constant(int64_t(text.size())), address(coordinates),
+                    emit.constant(rank), arith::IndexCastOp::create(b, emit.loc, b.getIndexType(), integer),
+                    size});
+  }
+
+  const Emitter &emit;
+  Value buffer, count;
+
+private:
+  Value forEachRead(unsigned d, Value position, Value carried, Step step) const {
+    const ArrayRef<int64_t> fixed = *places;
+    if (d == fixed.size())
+      return step(position, carried);
+    Value size = emit.storage.dims[d], first = emit.mul(position, size);
+    if (fixed[d] >= 0)
+      return forEachRead(d + 1, emit.add(first, emit.constant(fixed[d])), carried, step);
+    return loop(size, carried, [&](Value coordinate, Value inner) {
+      return forEachRead(d + 1, emit.add(first, coordinate), inner, step);
+    });
+  }
+  Value loop(Value size, Value start, Step step) const {
+    return levels::forLoop(
+        emit.builder, emit.loc, emit.constant(0), size, LoopKind::Reduction, start,
+        [&](Value iteration, const Values &carried) -> Values { return {step(iteration, carried[0])}; })[0];
+  }
+
+  /// A constant buffer with the characters of a text.
+  Value characters(StringRef text) const {
+    OpBuilder &b = emit.builder;
+    auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+    std::string name = "text";
+    for (unsigned number = 0; module.lookupSymbol(name); ++number)
+      name = "text" + std::to_string(number);
+    auto type = MemRefType::get({int64_t(text.size())}, b.getI8Type());
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      SmallVector<int8_t> bytes(text.begin(), text.end());
+      auto values =
+          DenseElementsAttr::get(RankedTensorType::get(type.getShape(), b.getI8Type()), ArrayRef(bytes));
+      memref::GlobalOp::create(b, emit.loc, name, b.getStringAttr("private"), type, values,
+                               /*constant=*/true, IntegerAttr());
+    }
+    return memref::GetGlobalOp::create(b, emit.loc, type, name);
+  }
+
+  StringRef text;
+  std::optional<ArrayRef<int64_t>> places;
+};
+
+/// Integers against a size.
+class Integers : Table {
 public:
   Integers(const Emitter &emit, BoundedIndicesOp op, Value size)
-      : emit(emit), op(op), buffer(emit.storage.fields.back()), size(size) {
+      : Table(emit, op.getText(), op.getAt()), op(op), size(size) {
     // Sums have 64 bits: one beyond them wraps to what is no coordinate either.
     type = op.getPlus() == 0 ? cast<IntegerType>(emit.storage.element) : emit.builder.getI64Type();
     // No integer of the type is above its largest.
     const unsigned width = type.getWidth();
     Value most = width < 64 ? emit.umin(size, emit.constant(int64_t(1) << (width - 1))) : size;
     limit = arith::IndexCastOp::create(emit.builder, emit.loc, type, most);
-    count = memref::DimOp::create(emit.builder, emit.loc, buffer, emit.constant(0));
   }
 
   /// Ends the call where one is outside.
@@ -67,32 +154,6 @@ public:
 private:
   using Step = function_ref<Value(Value position, Value carried)>;
 
-  /// One loop over all of them, or one for each dimension of which not just one coordinate is read.
-  Value forEachRead(Value start, Step step) const {
-    if (op.getAt())
-      return forEachRead(0, emit.constant(0), start, step);
-    return loop(count, start, step);
-  }
-  Value forEachRead(unsigned d, Value position, Value carried, Step step) const {
-    const ArrayRef<int64_t> fixed = *op.getAt();
-    if (d == fixed.size())
-      return step(position, carried);
-    Value size = emit.storage.dims[d], first = emit.mul(position, size);
-    if (fixed[d] >= 0)
-      return forEachRead(d + 1, emit.add(first, emit.constant(fixed[d])), carried, step);
-    return loop(size, carried, [&](Value coordinate, Value inner) {
-      return forEachRead(d + 1, emit.add(first, coordinate), inner, step);
-    });
-  }
-  Value loop(Value size, Value start, Step step) const {
-    return levels::forLoop(
-        emit.builder, emit.loc, emit.constant(0), size, LoopKind::Reduction, start,
-        [&](Value iteration, const Values &carried) -> Values { return {step(iteration, carried[0])}; })[0];
-  }
-
-  Value stored(Value position) const {
-    return memref::LoadOp::create(emit.builder, emit.loc, buffer, position);
-  }
   Value at(Value position) const {
     Value integer = resized(stored(position), type);
     if (op.getPlus() == 0)
@@ -110,54 +171,41 @@ private:
     return arith::TruncIOp::create(emit.builder, emit.loc, to, integer);
   }
 
-  void refuse(Value position) const {
-    OpBuilder &b = emit.builder;
-    const StringRef text = op.getText();
-    const auto rank = int64_t(emit.storage.dims.size());
-    Value coordinates =
-        levels::allocaAtEntry(b, emit.loc, MemRefType::get({std::max<int64_t>(rank, 1)}, b.getI64Type()));
-    Value rest = position;
-    for (int64_t d = rank; d-- > 0;) {
-      Value quotient = emit.divide(rest, emit.storage.dims[d]),
-            own = emit.sub(rest, emit.mul(quotient, emit.storage.dims[d]));
-      memref::StoreOp::create(b, emit.loc, arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), own),
-                              coordinates, emit.constant(d));
-      rest = quotient;
-    }
-    Value integer = arith::IndexCastOp::create(b, emit.loc, b.getIndexType(), at(position));
-    auto address = [&](Value buffer) -> Value {
-      return memref::ExtractAlignedPointerAsIndexOp::create(b, emit.loc, buffer);
-    };
-    assemble::call(emit, "tulle_error_index",
-                   {address(characters(text)), emit.constant(int64_t(text.size())), address(coordinates),
-                    emit.constant(rank), integer, size});
-  }
+  void refuse(Value position) const { Table::refuse("tulle_error_index", position, at(position), size); }
 
-  /// A constant buffer with the characters of a text.
-  Value characters(StringRef text) const {
-    OpBuilder &b = emit.builder;
-    auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-    std::string name = "text";
-    for (unsigned number = 0; module.lookupSymbol(name); ++number)
-      name = "text" + std::to_string(number);
-    auto type = MemRefType::get({int64_t(text.size())}, b.getI8Type());
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(module.getBody());
-      SmallVector<int8_t> bytes(text.begin(), text.end());
-      auto values =
-          DenseElementsAttr::get(RankedTensorType::get(type.getShape(), b.getI8Type()), ArrayRef(bytes));
-      memref::GlobalOp::create(b, emit.loc, name, b.getStringAttr("private"), type, values,
-                               /*constant=*/true, IntegerAttr());
-    }
-    return memref::GetGlobalOp::create(b, emit.loc, type, name);
-  }
-
-  const Emitter &emit;
   mutable BoundedIndicesOp op; ///< accessors of operations are not const
-  Value buffer, size, limit, count;
+  Value size, limit;
   IntegerType type; ///< of what is compared
 };
+
+/// Ends the call where two integers are the same coordinate: each that was met has a bit, of those below the
+/// size.
+void checkDistinct(const Emitter &emit, DistinctIndicesOp op, Value size) {
+  OpBuilder &b = emit.builder;
+  const Table table(emit, op.getText(), op.getAt());
+  Value words = emit.add(emit.shiftRight(size, 6), 1);
+  Value met =
+      memref::AllocOp::create(b, emit.loc, MemRefType::get({ShapedType::kDynamic}, b.getI64Type()), words);
+  Value zero = emit.constantInt(b.getI64Type(), 0), one = emit.constantInt(b.getI64Type(), 1);
+  levels::forEach(b, emit.loc, emit.constant(0), words, LoopKind::Parallel,
+                  [&](Value word) { memref::StoreOp::create(b, emit.loc, zero, met, word); });
+  table.forEachRead(emit.constant(0), [&](Value position, Value carried) {
+    Value integer = table.stored(position),
+          at = arith::IndexCastOp::create(b, emit.loc, b.getIndexType(), integer);
+    levels::when(emit, emit.isBelow(at, size), [&] {
+      Value word = emit.shiftRight(at, 6);
+      Value bit = arith::ShLIOp::create(
+          b, emit.loc, one,
+          arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), emit.both(at, emit.constant(63))));
+      Value had = memref::LoadOp::create(b, emit.loc, met, word);
+      Value twice = emit.isDifferent(emit.both(had, bit), zero);
+      levels::when(emit, twice, [&] { table.refuse("tulle_error_repeated", position, integer, size); });
+      memref::StoreOp::create(b, emit.loc, arith::OrIOp::create(b, emit.loc, had, bit), met, word);
+    });
+    return carried;
+  });
+  memref::DeallocOp::create(b, emit.loc, met);
+}
 
 } // namespace
 
@@ -174,6 +222,11 @@ void Lowering::lower(BoundedIndicesOp op) {
   Value made = integers.bounded(cast<IntegerType>(op.getResult().getType().getElementType()));
   temporaries.push_back(made);
   addStorage(op.getResult(), made, source.dims);
+}
+
+void Lowering::lower(DistinctIndicesOp op) {
+  checkDistinct(emitter(op, op.getSource()), op, values.lookup(op.getSize()));
+  tensors[op.getResult()] = tensors.lookup(op.getSource());
 }
 
 void Lowering::lower(ReshapeOp op) {

@@ -47,6 +47,7 @@ private:
   // LowerIndirect.cpp: tensors of integers that give coordinates; tensors of other dimensions.
   void lower(dialect::ReshapeOp op);
   void lower(dialect::BoundedIndicesOp op);
+  void lower(dialect::DistinctIndicesOp op);
   void lower(dialect::OneHotOp op);
 
   // LowerSpaces.cpp: spaces, and iterators in them.

@@ -25,8 +25,10 @@ LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const i
     testedByBody.push_back(llvm::any_of(arg.getUsers(), tests));
     readByBody.push_back(!llvm::all_of(arg.getUsers(), tests));
   }
-  for (unsigned index = 0; index < statement.reduction.size(); ++index)
+  for (unsigned index = 0; index < statement.reduction.size(); ++index) {
     givers.push_back(statement.giverOf(index));
+    spread.push_back(statement.isSpread(index));
+  }
   unsigned last = resultDepth();
   onceEach = true;
   for (unsigned d = 0; d < last; ++d)
@@ -577,6 +579,8 @@ Value LoopEmitter::dimSize(unsigned index) {
       return selection.getSize();
     tensor = selection.getSource();
   }
+  if (auto distinct = tensor.getDefiningOp<dialect::DistinctIndicesOp>())
+    tensor = distinct.getSource();
   if (auto bounded = tensor.getDefiningOp<dialect::BoundedIndicesOp>())
     tensor = bounded.getSource();
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))

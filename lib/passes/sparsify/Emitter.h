@@ -209,7 +209,10 @@ private:
   dialect::Strategy strategyOf(unsigned depth, const VisitedSet &set);
   bool isReduction(unsigned depth) const { return statement.reduction[plan.order[depth].index]; }
   /// Whether several iterations may meet at one element of the result.
-  bool repeats(unsigned depth) const { return isReduction(depth) && !givers[plan.order[depth].index]; }
+  bool repeats(unsigned depth) const {
+    const unsigned index = plan.order[depth].index;
+    return statement.reduction[index] && !givers[index] && !spread[index];
+  }
   unsigned resultDepth() const;
 
   SparseStatement &statement;
@@ -220,6 +223,7 @@ private:
   BodyAlgebra algebra;
   std::vector<Value> sizes;                    ///< per index
   std::vector<std::optional<unsigned>> givers; ///< per index: SparseStatement::giverOf
+  std::vector<bool> spread;                    ///< per index: SparseStatement::isSpread
   std::vector<bool> readByBody;                ///< per input: its value is used
   std::vector<bool> testedByBody;              ///< per input: whether it stores an entry is used
   bool onceEach = false;                       ///< no reduction runs outside the result's loops

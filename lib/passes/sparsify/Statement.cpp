@@ -19,6 +19,8 @@ BlockArgument argumentOf(Value operand) {
     operand = reshape.getSource();
   if (auto selection = operand.getDefiningOp<dialect::OneHotOp>())
     operand = selection.getSource();
+  if (auto distinct = operand.getDefiningOp<dialect::DistinctIndicesOp>())
+    operand = distinct.getSource();
   if (auto bounded = operand.getDefiningOp<dialect::BoundedIndicesOp>())
     operand = bounded.getSource();
   if (auto convert = operand.getDefiningOp<dialect::ConvertOp>())
@@ -96,6 +98,7 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
   out.encoding = dialect::getEncoding(type);
   auto selection = out.tensor.getDefiningOp<dialect::OneHotOp>();
   out.total = selection && selection.getTotal();
+  out.distinct = selection && selection.getDistinct();
   out.extent = bool(out.tensor.getDefiningOp<tensor::EmptyOp>()) && !generic.isDpsInit(&use);
   const format::Encoding &encoding = out.encoding.getValue();
   std::string why = dialect::whyNotExecutable(encoding, type.getElementType());
@@ -314,6 +317,22 @@ std::optional<unsigned> SparseStatement::giverOf(unsigned index) const {
       return unsigned(o);
   }
   return std::nullopt;
+}
+
+bool SparseStatement::isSpread(unsigned index) const {
+  if (assembled) // entries would be taken to arrive in the order of the loop
+    return false;
+  return llvm::any_of(llvm::enumerate(ArrayRef(operands).drop_back()), [&](const auto &numbered) {
+    const SparseOperand &operand = numbered.value();
+    if (!operand.distinct || !isRequired(unsigned(numbered.index())))
+      return false;
+    const Subscript &given = operand.subscripts.back();
+    if (!given.isVariable() || reduction[given.terms[0].first])
+      return false;
+    return llvm::any_of(ArrayRef(operand.subscripts).drop_back(), [&](const Subscript &subscript) {
+      return subscript.isVariable() && subscript.terms[0].first == index;
+    });
+  });
 }
 
 /// The levels of a new tensor as the planner sees them: their digits, all dense.

@@ -13,9 +13,10 @@ struct SparseOperand {
   dialect::EncodingAttr encoding;
   std::vector<format::Digit> digits; ///< one per level; none where the map is not made of digits
   std::vector<iteration::Subscript> subscripts;
-  bool sparse = false; ///< some level does not store every coordinate
-  bool total = false;  ///< no level has padding where the format allows it
-  bool extent = false; ///< only says how far an index runs; never read
+  bool sparse = false;   ///< some level does not store every coordinate
+  bool total = false;    ///< no level has padding where the format allows it
+  bool distinct = false; ///< a selection that selects each coordinate of its last dimension once at most
+  bool extent = false;   ///< only says how far an index runs; never read
   /// No loop over a dimension follows its levels, because they are no digits of dimensions or not in order:
   /// it can only be traversed as it is stored.
   bool byStorage = false;
@@ -39,6 +40,9 @@ struct SparseStatement {
   /// An operand without which nothing changes, and which has one coordinate of the index at most, for those
   /// of its levels above: the last of its levels is a `singleton` one.
   std::optional<unsigned> giverOf(unsigned index) const;
+  /// Whether values of the index, which is reduced, differ in a coordinate of the result: it selects one
+  /// there, each once.
+  bool isSpread(unsigned index) const;
   /// The operand that is iterated for this one.
   unsigned leaderOf(unsigned operand) const { return operands[operand].leader.value_or(operand); }
   /// Whether nothing changes where the input stores nothing.
