@@ -1,0 +1,569 @@
+// The loops of a producer are restricted to an iteration's elements, where each loop counts a level of the
+// tensor: rows from the first to the last that a tile has a part of, and of each row that part.
+#include "passes/program/TileFusion.h"
+#include "dialect/Attributes.h"
+#include "dialect/Costs.h"
+#include "dialect/Scalars.h"
+#include "levels/Indices.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/program/LoopPair.h"
+#include "passes/program/TensorFlow.h"
+#include "passes/program/TileReads.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tulle::program {
+using namespace mlir;
+using namespace tulle::dialect;
+
+namespace {
+
+ArrayAttr placeOf(IterateOp loop) {
+  const DirectivesAttr said = loop.getLoop().getDirectives();
+  return said ? said.getComputeAt() : ArrayAttr();
+}
+
+/// The last of the loops that go on with what a loop makes, and have no place of their own.
+IterateOp lastOf(IterateOp loop) {
+  for (Operation *user : loop.getResult(0).getUsers()) {
+    auto next = dyn_cast<IterateOp>(user);
+    if (next && next->getBlock() == loop->getBlock() &&
+        llvm::is_contained(next.getInits(), loop.getResult(0)) && next->getNumResults() == 1 &&
+        (!placeOf(next) || placeOf(next) == placeOf(loop)))
+      return lastOf(next);
+  }
+  return loop;
+}
+
+/// The loops, one after the other, that make a tensor, and the loop over tiles that reads it.
+class TileFusion {
+public:
+  TileFusion(func::FuncOp function, IterateOp last, ArrayAttr place)
+      : function(function), place(place), last(last) {}
+
+  /// Whether there is such a loop.
+  bool findTile();
+  StringRef whyNot();
+  void fuse();
+
+private:
+  /// What a loop counts.
+  struct Owned {
+    unsigned level;
+    int64_t offset; ///< of the level's coordinate from the loop's
+    size_t axis, digit;
+  };
+
+  StringRef findProducers();
+  StringRef findAccesses();
+  StringRef findOwners();
+  bool isRepeated(Operation *loop);
+  bool isChangedBefore();
+
+  void makeStorage(OpBuilder &b);
+  void retype(Value tensor, RankedTensorType type);
+  Value locate(OpBuilder &b, Location loc, ArrayRef<Value> numbers);
+  void relocateLoad(LoadOp load);
+  void relocate(Operation *access);
+  Value firstOf(OpBuilder &b, Operation *inside, size_t axis, size_t digit);
+  void restrict(IterateOp loop);
+  bool isPoint(const Owned &owned) const;
+  static void inlineAt(IterateOp loop, Value coordinate);
+  void useOtherSizes();
+  void rename();
+
+  func::FuncOp function;
+  ArrayAttr place;
+  IterateOp last, tile;
+  SmallVector<IterateOp> producers; ///< in order
+  FillOp fill;
+  BlockArgument destination;
+  SmallVector<LoadOp> loads; ///< in the tile
+  std::optional<TileReads> reads;
+  SmallVector<Operation *> accesses;          ///< of the producers
+  llvm::MapVector<Operation *, Owned> owners; ///< loops that count a level of which a tile has a part
+  SmallVector<Value> begins, ends;            ///< of the tile, by axis; null where it is whole
+  Value storage;                              ///< the tile's tensor
+  llvm::DenseSet<Value> seen;
+};
+
+//===--- Whether it can be ---===//
+
+bool TileFusion::findTile() {
+  const Attribute index = place.getValue().back();
+  for (Operation *user : last.getResult(0).getUsers())
+    if (!readsPattern(user))
+      for (auto loop = user->getParentOfType<IterateOp>(); loop && !loop->isAncestor(last);
+           loop = loop->getParentOfType<IterateOp>()) {
+        if (loop.getLoop().getIndex() == index && !loop.getLoop().getBlocks())
+          tile = loop;
+        Operation *outermost = last->getBlock()->findAncestorOpInBlock(*loop);
+        if (tile && isa<IterateOp>(outermost) && LoopPair(last, cast<IterateOp>(outermost)).whyNot().empty())
+          return false; // one loop can be both
+        if (tile)
+          return true;
+      }
+  return false;
+}
+
+StringRef TileFusion::whyNot() {
+  if (StringRef why = findProducers(); !why.empty())
+    return why;
+  for (OpOperand &use : last.getResult(0).getUses()) {
+    if (readsPattern(use.getOwner()))
+      continue;
+    auto load = dyn_cast<LoadOp>(use.getOwner());
+    if (!load)
+      return "it is returned, or goes on after what reads it";
+    if (!tile->isProperAncestor(load))
+      return "it is read outside of that loop, too";
+    loads.push_back(load);
+  }
+  reads.emplace(tile, loads, last->getBlock());
+  if (StringRef why = reads->whyNot(); !why.empty())
+    return why;
+  if (StringRef why = findAccesses(); !why.empty())
+    return why;
+  if (StringRef why = findOwners(); !why.empty())
+    return why;
+  return isChangedBefore() ? "what it is computed from is replaced before, or by what reads it" : "";
+}
+
+/// From the last loop back to where the tensor begins.
+StringRef TileFusion::findProducers() {
+  Value init;
+  for (IterateOp loop = last; loop; loop = init.getDefiningOp<IterateOp>()) {
+    const ArrayAttr own = placeOf(loop);
+    if (loop->getNumResults() != 1 || loop->getBlock() != last->getBlock() || !isTensor(loop.getResult(0)))
+      return "its loops make something else, too";
+    if (own && own != place)
+      return "another statement that makes it has another place";
+    if (loop != last && !llvm::all_of(loop.getResult(0).getUsers(), [&](Operation *user) {
+          return user == producers.front() || readsPattern(user);
+        }))
+      return "it is read before all of it is there";
+    producers.insert(producers.begin(), loop);
+    init = loop.getInits()[0];
+  }
+  fill = init.getDefiningOp<FillOp>();
+  destination = dyn_cast<BlockArgument>(fill ? fill.getTensor() : init);
+  if ((fill &&
+       !llvm::all_of(fill->getUsers(),
+                     [&](Operation *user) { return user == producers.front() || readsPattern(user); })) ||
+      !destination || destination.getOwner() != &function.getBody().front() ||
+      !function.getArgAttr(destination.getArgNumber(), kStatementAttr))
+    return "it begins with values that it had before";
+  return "";
+}
+
+/// What the producers load and store of the tensor.
+StringRef TileFusion::findAccesses() {
+  SmallVector<Value> work{fill ? fill.getResult() : Value(destination)};
+  llvm::DenseSet<Value> known(work.begin(), work.end());
+  while (!work.empty())
+    for (OpOperand &use : work.pop_back_val().getUses()) {
+      Operation *op = use.getOwner();
+      const bool ofProducer = llvm::any_of(producers, [&](IterateOp loop) { return loop->isAncestor(op); });
+      if (isa<LoadOp, StoreOp>(op) && ofProducer && !llvm::is_contained(accesses, op))
+        accesses.push_back(op);
+      if (isa<SpaceOp, WorkOp, PartitionOp, CoordinatesOp, StoredCountOp>(op))
+        return "its levels are iterated as they are stored";
+      if (op == fill || readsPattern(op) ||
+          (isa<LoadOp>(op) && (ofProducer || llvm::is_contained(loads, op))))
+        continue;
+      SmallVector<Value> next = continuations(use);
+      if (next.empty() || !ofProducer)
+        return "it has memory of its own elsewhere";
+      for (Value value : next)
+        if (value != last.getResult(0) && known.insert(value).second)
+          work.push_back(value);
+    }
+  return "";
+}
+
+/// Which loop counts which level, at each access.
+StringRef TileFusion::findOwners() {
+  for (Operation *access : accesses) {
+    Value iterator =
+        isa<LoadOp>(access) ? cast<LoadOp>(access).getIterator() : cast<StoreOp>(access).getIterator();
+    std::optional<SmallVector<Value>> coordinates = coordinatesOf(iterator);
+    if (!coordinates)
+      return "it is made as it is stored";
+    for (auto [a, axis] : llvm::enumerate(reads->axes())) {
+      Operation *coarser = nullptr;
+      for (auto [d, level] : llvm::enumerate(axis.whole ? ArrayRef<TileAxis::Level>() : axis.levels)) {
+        const Linear sum = Linear::of((*coordinates)[level.level]);
+        IterateOp loop = sum.terms.size() == 1 && sum.terms.front().second == 1
+                             ? loopOver(sum.terms.front().first)
+                             : IterateOp();
+        if (!loop || !loop->isProperAncestor(access) || last->getParentOp()->getBlock() == loop->getBlock())
+          return "no loop counts the coordinates at which it is stored";
+        auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
+        if (loop.getEach() || (space && (!space.getFormat().ordered || !space.getFormat().unique)) ||
+            (!space && !loop.getSpace().getDefiningOp<RangeOp>()))
+          return "the coordinates at which it is stored are not in order, each once, in its loops";
+        auto [known, isNew] = owners.insert({loop, {level.level, sum.constant, a, d}});
+        if (!isNew && (known->second.level != level.level || known->second.offset != sum.constant))
+          return "one of its loops counts several of its coordinates";
+        if (coarser && !coarser->isProperAncestor(loop))
+          return "its loop over a part of a row is not inside of that over the rows: reorder says so";
+        coarser = loop;
+      }
+    }
+  }
+  for (IterateOp producer : producers)
+    if (producer
+            ->walk([&](Operation *loop) {
+              return isLoop(loop) && isRepeated(loop) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted())
+      return "a reduction inside of it would be computed again in several iterations";
+  return "";
+}
+
+/// Whether a loop computes what several tiles need: it stores no elements, and is not inside of all loops
+/// that are restricted to a tile's.
+bool TileFusion::isRepeated(Operation *loop) {
+  if (owners.contains(loop) || llvm::any_of(accesses, [&](Operation *access) {
+        return isa<StoreOp>(access) && loop->isAncestor(access);
+      }))
+    return false;
+  unsigned inside = 0, levels = 0;
+  for (auto &[owner, owned] : owners)
+    inside += owner->isProperAncestor(loop);
+  for (const TileAxis &axis : reads->axes())
+    levels += axis.whole ? 0 : unsigned(axis.levels.size());
+  return inside < levels;
+}
+
+/// Whether a tensor that the producers read is replaced between them and the tile, or by the loops there.
+bool TileFusion::isChangedBefore() {
+  Block *block = last->getBlock();
+  Operation *reader = block->findAncestorOpInBlock(*tile);
+  auto isReplaced = [&](Value tensor) {
+    return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
+      Operation *at = block->findAncestorOpInBlock(*use.getOwner());
+      return at && producers.front()->isBeforeInBlock(at) && !reader->isBeforeInBlock(at) &&
+             !continuations(use).empty() && !llvm::is_contained(producers, at);
+    });
+  };
+  bool changed = false;
+  for (IterateOp producer : producers)
+    producer->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        changed |= isTensor(operand) && !readsPattern(op) && operand != destination &&
+                   !producer->isAncestor(operand.getParentBlock()->getParentOp()) &&
+                   operand.getDefiningOp() != fill &&
+                   !llvm::is_contained(producers, operand.getDefiningOp()) && isReplaced(operand);
+    });
+  return changed;
+}
+
+//===--- The loops of a tile ---===//
+
+void TileFusion::fuse() {
+  OpBuilder b(reads->point());
+  makeStorage(b);
+  for (IterateOp producer : producers)
+    producer->moveBefore(reads->point());
+  producers.front().getInitsMutable().assign(storage);
+  retype(storage, cast<RankedTensorType>(storage.getType()));
+  for (LoadOp load : loads)
+    relocateLoad(load);
+  for (Operation *access : accesses)
+    relocate(access);
+  for (auto &[loop, owned] : owners)
+    restrict(cast<IterateOp>(loop));
+  useOtherSizes();
+  rename();
+  for (auto &[loop, owned] : owners)
+    if (isPoint(owned))
+      inlineAt(cast<IterateOp>(loop), begins[owned.axis]);
+}
+
+/// Whether a loop has one iteration: a tile has one coordinate of its level, of which no other producer has
+/// a part.
+bool TileFusion::isPoint(const Owned &owned) const {
+  const TileAxis &axis = reads->axes()[owned.axis];
+  Linear next = axis.begin;
+  next.constant += 1;
+  return axis.levels.size() == 1 && llvm::is_contained(axis.ends, next) &&
+         llvm::all_of(owners, [&](const auto &other) {
+           return other.second.level != owned.level ||
+                  (other.second.offset == 0 &&
+                   isa<RangeType>(cast<IterateOp>(other.first).getSpace().getType()));
+         });
+}
+
+void TileFusion::inlineAt(IterateOp loop, Value coordinate) {
+  Block &body = loop.getBody().front();
+  IRRewriter rewriter(loop);
+  SmallVector<Value> made(body.getTerminator()->getOperands()), arguments{coordinate};
+  llvm::append_range(arguments, loop.getInits());
+  rewriter.eraseOp(body.getTerminator());
+  for (Value &value : made) // what an iteration hands on unchanged is what it had
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == &body)
+      value = arguments[argument.getArgNumber()];
+  rewriter.inlineBlockBefore(&body, loop, arguments);
+  rewriter.replaceOp(loop, made);
+}
+
+/// x * y, or more elements than any allocator gives: without a division, which no loop is left by.
+Value elements(OpBuilder &b, Location loc, Value x, Value y) {
+  if (matchPattern(x, m_One()))
+    return y;
+  if (matchPattern(y, m_One()))
+    return x;
+  levels::IndicesAt at(b, loc);
+  auto product = arith::MulUIExtendedOp::create(b, loc, x, y);
+  return at.select(at.is(arith::CmpIPredicate::eq, product.getHigh(), at.constant(0)), product.getLow(),
+                   at.constant(int64_t(1) << 58));
+}
+
+/// The tile's bounds, and a tensor with an element for each of what an iteration reads.
+void TileFusion::makeStorage(OpBuilder &b) {
+  Location loc = tile.getLoc();
+  auto type = cast<RankedTensorType>(destination.getType());
+  const format::Encoding &encoding = getEncoding(type).getValue();
+  OpBuilder before(tile.getBody().front().findAncestorOpInBlock(*reads->point()));
+  bool isConstant = true;
+  SmallVector<Value> dims;
+  for (const TileAxis &axis : reads->axes()) {
+    if (axis.whole) {
+      begins.push_back({});
+      ends.push_back({});
+      dims.push_back(
+          tensor::DimOp::create(before, loc, destination, encoding.levels[axis.levels[0].level].expr->value));
+      continue;
+    }
+    begins.push_back(axis.begin.emit(b, loc));
+    Value end;
+    for (const Linear &sum : axis.ends) {
+      Value value = sum.emit(b, loc);
+      end = end ? b.createOrFold<arith::MinUIOp>(loc, value, end) : value;
+    }
+    ends.push_back(end);
+    Value width = reads->width(before, loc, axis);
+    isConstant &= bool(width);
+    dims.push_back(width ? width : b.createOrFold<arith::SubIOp>(loc, end, begins.back()));
+  }
+  if (isConstant) // all iterations can use the same memory, also those that read nothing
+    b.setInsertionPoint(before.getBlock(), before.getInsertionPoint());
+  Value count = dims[0];
+  for (Value size : ArrayRef(dims).drop_front())
+    count = elements(b, loc, count, size);
+  auto memory = MemRefType::get({ShapedType::kDynamic}, memoryType(type.getElementType()));
+  Value buffer = levels::allocate(b, loc, memory, count);
+  const SmallVector<int64_t> shape(dims.size(), ShapedType::kDynamic);
+  RankedTensorType own = withEncoding(RankedTensorType::get(shape, type.getElementType()),
+                                      format::denseEncoding(unsigned(dims.size())));
+  storage = StorageOp::create(b, loc, own, buffer, dims);
+  OpBuilder atEnd(b.getBlock()->getTerminator());
+  memref::DeallocOp::create(atEnd, loc, buffer);
+  b.setInsertionPoint(reads->point());
+  if (fill)
+    storage = FillOp::create(b, loc, own, fill.getValue(), storage);
+}
+
+/// What the tensor continues in has the type of the tile's; sizes are asked of the whole.
+void TileFusion::retype(Value tensor, RankedTensorType type) {
+  if (!seen.insert(tensor).second)
+    return;
+  for (OpOperand &use : llvm::make_early_inc_range(tensor.getUses())) {
+    if (readsPattern(use.getOwner())) {
+      use.set(destination);
+      continue;
+    }
+    for (Value next : continuations(use))
+      retype(next, type);
+  }
+  tensor.setType(type);
+}
+
+/// The iterator of the tile's tensor at a number along each axis, each from the tile's first.
+Value TileFusion::locate(OpBuilder &b, Location loc, ArrayRef<Value> numbers) {
+  const EncodingAttr encoding = getEncoding(cast<RankedTensorType>(storage.getType()));
+  Value iterator;
+  for (auto [level, number] : llvm::enumerate(numbers))
+    iterator = LocateOp::create(b, loc, IteratorType::get(b.getContext(), encoding, int64_t(level)), storage,
+                                uint64_t(level), iterator, number);
+  return iterator;
+}
+
+void TileFusion::relocateLoad(LoadOp load) {
+  OpBuilder b(load);
+  SmallVector<Value> numbers;
+  for (auto [a, axis] : llvm::enumerate(reads->axes())) {
+    Value index = reads->indexOf(load, axis);
+    const Linear number = Linear::of(index).minus(axis.begin);
+    numbers.push_back(axis.whole            ? index
+                      : number.isConstant() ? number.emit(b, load.getLoc())
+                                            : b.createOrFold<arith::SubIOp>(load.getLoc(), index, begins[a]));
+  }
+  load.getIteratorMutable().assign(locate(b, load.getLoc(), numbers));
+}
+
+void TileFusion::relocate(Operation *access) {
+  OpBuilder b(access);
+  Location loc = access->getLoc();
+  auto load = dyn_cast<LoadOp>(access);
+  MutableOperandRange iterator =
+      load ? load.getIteratorMutable() : cast<StoreOp>(access).getIteratorMutable();
+  const SmallVector<Value> coordinates = *coordinatesOf(iterator[0].get());
+  SmallVector<Value> numbers;
+  for (auto [a, axis] : llvm::enumerate(reads->axes())) {
+    Value number = coordinates[axis.levels.back().level];
+    if (!axis.whole) {
+      Value row =
+          b.createOrFold<arith::SubIOp>(loc, firstOf(b, access, a, axis.levels.size() - 1), begins[a]);
+      number = b.createOrFold<arith::AddIOp>(loc, row, number);
+    }
+    numbers.push_back(number);
+  }
+  iterator.assign(locate(b, loc, numbers));
+}
+
+/// The number along an axis at which what stands below coarser digits begins, those that the loops around
+/// have; the digit is the first below them.
+Value TileFusion::firstOf(OpBuilder &b, Operation *inside, size_t axis, size_t digit) {
+  Location loc = inside->getLoc();
+  Linear sum;
+  for (auto &[owner, owned] : owners)
+    if (owned.axis == axis && owned.digit < digit && owner->isProperAncestor(inside)) {
+      Linear coordinate = Linear::of(cast<IterateOp>(owner).getBody().getArgument(0));
+      coordinate.constant += owned.offset;
+      sum.add(coordinate, reads->axes()[axis].levels[owned.digit].stride);
+    }
+  return sum.emit(b, loc);
+}
+
+/// The loop visits what the tile has of its level, below the coordinates of the loops around.
+void TileFusion::restrict(IterateOp loop) {
+  levels::Indices at(loop);
+  const Owned owned = owners.lookup(loop);
+  const TileAxis::Level level = reads->axes()[owned.axis].levels[owned.digit];
+  auto least = [&](Value x, Value y) { return at.b.createOrFold<arith::MinUIOp>(at.loc, x, y); };
+  auto most = [&](Value x, Value y) { return at.b.createOrFold<arith::MaxUIOp>(at.loc, x, y); };
+  auto minus = [&](Value x, Value y) { return at.b.createOrFold<arith::SubIOp>(at.loc, x, y); };
+  Value begin = begins[owned.axis], end = ends[owned.axis];
+  if (level.modulus != 0) {
+    Value base = firstOf(at.b, loop, owned.axis, owned.digit);
+    Value next = at.b.createOrFold<arith::AddIOp>(at.loc, base, at.constant(level.stride * level.modulus));
+    begin = minus(most(begin, base), base);
+    end = minus(least(end, next), base);
+  }
+  if (level.stride > 1) {
+    begin = at.b.createOrFold<arith::DivUIOp>(at.loc, begin, at.constant(level.stride));
+    end = at.b.createOrFold<arith::CeilDivUIOp>(at.loc, end, at.constant(level.stride));
+  }
+  if (owned.offset > 0) {
+    Value offset = at.constant(owned.offset);
+    begin = minus(most(begin, offset), offset);
+    end = minus(most(end, offset), offset);
+  } else if (owned.offset < 0) {
+    Value offset = at.constant(-owned.offset);
+    begin = at.add(begin, offset);
+    end = at.add(end, offset);
+  }
+  if (auto range = loop.getSpace().getDefiningOp<RangeOp>()) {
+    Value lo = most(range.getLo(), begin), hi = least(range.getHi(), end);
+    loop.getSpaceMutable().assign(RangeOp::create(at.b, at.loc, lo, hi));
+    return;
+  }
+  Value range = RangeOp::create(at.b, at.loc, begin, end);
+  loop.getSpaceMutable().assign(RestrictOp::create(at.b, at.loc, loop.getSpace(), range));
+}
+
+/// Sizes of the whole tensor are those of another one that stays, as far as one has them.
+void TileFusion::useOtherSizes() {
+  for (Operation *user : llvm::make_early_inc_range(destination.getUsers()))
+    if (auto size = dyn_cast<LevelSizeOp>(user)) {
+      OpBuilder b(size);
+      const auto &levels = getEncoding(cast<RankedTensorType>(destination.getType())).getValue().levels;
+      size.replaceAllUsesWith(
+          tensor::DimOp::create(b, size.getLoc(), destination, levels[size.getLevel()].expr->value)
+              .getResult());
+      size.erase();
+    }
+  auto sizesOf = [&](BlockArgument arg) {
+    auto known = function.getArgAttrOfType<DenseI64ArrayAttr>(arg.getArgNumber(), kSizesAttr);
+    const bool stays =
+        known && !function.getArgAttr(arg.getArgNumber(), kWholeAttr) &&
+        llvm::any_of(arg.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); });
+    return stays ? known.asArrayRef() : ArrayRef<int64_t>();
+  };
+  const ArrayRef<int64_t> own =
+      function.getArgAttrOfType<DenseI64ArrayAttr>(destination.getArgNumber(), kSizesAttr)
+          ? function.getArgAttrOfType<DenseI64ArrayAttr>(destination.getArgNumber(), kSizesAttr).asArrayRef()
+          : ArrayRef<int64_t>();
+  for (Operation *user : llvm::make_early_inc_range(destination.getUsers())) {
+    auto dim = dyn_cast<tensor::DimOp>(user);
+    const std::optional<int64_t> number = dim ? dim.getConstantIndex() : std::nullopt;
+    if (!number || size_t(*number) >= own.size())
+      continue;
+    for (const bool isResult : {false, true})
+      for (BlockArgument arg : function.getArguments()) {
+        const auto *found = llvm::find(sizesOf(arg), own[size_t(*number)]);
+        if (arg == destination || dim.getSource() != destination || found == sizesOf(arg).end() ||
+            bool(function.getArgAttr(arg.getArgNumber(), kStatementAttr)) != isResult)
+          continue;
+        OpBuilder b(dim);
+        dim.getIndexMutable().assign(
+            arith::ConstantIndexOp::create(b, dim.getLoc(), found - sizesOf(arg).begin()));
+        dim.getSourceMutable().assign(arg);
+      }
+  }
+}
+
+/// The loop over tiles has iterations of the producers' statements, too; what located the whole goes.
+void TileFusion::rename() {
+  llvm::SetVector<Attribute> of;
+  for (IterateOp loop : producers)
+    if (loop.getLoop().getOf())
+      of.insert_range(loop.getLoop().getOf());
+  const LoopAttr own = tile.getLoop();
+  if (own.getOf())
+    of.insert_range(own.getOf());
+  tile.setLoopAttr(
+      LoopAttr::get(own.getContext(), own.getKind(), own.getIndex(),
+                    of.empty() ? ArrayAttr() : ArrayAttr::get(own.getContext(), of.getArrayRef()),
+                    own.getDirectives(), own.getCacheResident(), own.getBlocks(), own.getRare()));
+  bool changed = true;
+  while (std::exchange(changed, false))
+    for (Operation *user : llvm::make_early_inc_range(destination.getUsers()))
+      if (isa<LocateOp, FillOp>(user) && user->use_empty()) {
+        user->erase();
+        changed = true;
+      }
+  explainChoice(tile,
+                "fusing: each tile of this loop computes what it reads, and there is memory for one tile");
+}
+
+} // namespace
+
+TileObstacles fuseTiles(func::FuncOp function) {
+  TileObstacles obstacles;
+  if (function.getBody().empty())
+    return obstacles;
+  // What reads comes first: what it is computed from may be computed in its tiles.
+  const SmallVector<IterateOp> loops(function.getOps<IterateOp>());
+  for (IterateOp loop : llvm::reverse(loops)) {
+    const ArrayAttr place = placeOf(loop);
+    if (!place || place.empty() || loop->getNumResults() == 0)
+      continue;
+    TileFusion fusion(function, lastOf(loop), place);
+    if (!fusion.findTile())
+      continue;
+    const StringRef why = fusion.whyNot();
+    if (why.empty())
+      fusion.fuse();
+    else
+      obstacles[loop.getLoop().lastStatement()] = why;
+  }
+  return obstacles;
+}
+
+} // namespace tulle::program
