@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/program/DistinctRows.h"
 #include "passes/program/LoopPair.h"
 #include "passes/program/TensorFlow.h"
 #include "passes/program/TileReads.h"
@@ -65,6 +66,7 @@ private:
 
   void makeStorage(OpBuilder &b);
   void retype(Value tensor, RankedTensorType type);
+  IterateOp loopOverRows(OpBuilder &b);
   Value locate(OpBuilder &b, Location loc, ArrayRef<Value> numbers);
   void relocateLoad(LoadOp load);
   void relocate(Operation *access);
@@ -87,6 +89,9 @@ private:
   llvm::MapVector<Operation *, Owned> owners; ///< loops that count a level of which a tile has a part
   SmallVector<Value> begins, ends;            ///< of the tile, by axis; null where it is whole
   Value storage;                              ///< the tile's tensor
+  std::optional<size_t> selected;             ///< the axis along which integers select coordinates
+  DistinctRows distinct;
+  Value number, row; ///< of the coordinates selected, that for which the producers run
   llvm::DenseSet<Value> seen;
 };
 
@@ -267,10 +272,15 @@ bool TileFusion::isChangedBefore() {
 void TileFusion::fuse() {
   OpBuilder b(reads->point());
   makeStorage(b);
+  IterateOp each = selected ? loopOverRows(b) : IterateOp();
   for (IterateOp producer : producers)
-    producer->moveBefore(reads->point());
-  producers.front().getInitsMutable().assign(storage);
+    producer->moveBefore(each ? each.getBody().front().getTerminator() : reads->point());
+  producers.front().getInitsMutable().assign(each ? Value(each.getBody().getArguments().back()) : storage);
   retype(storage, cast<RankedTensorType>(storage.getType()));
+  if (each) {
+    last.getResult(0).replaceAllUsesWith(each.getResult(0));
+    each.getBody().front().getTerminator()->setOperand(0, last.getResult(0));
+  }
   for (LoadOp load : loads)
     relocateLoad(load);
   for (Operation *access : accesses)
@@ -281,7 +291,7 @@ void TileFusion::fuse() {
   rename();
   for (auto &[loop, owned] : owners)
     if (isPoint(owned))
-      inlineAt(cast<IterateOp>(loop), begins[owned.axis]);
+      inlineAt(cast<IterateOp>(loop), owned.axis == selected ? row : begins[owned.axis]);
 }
 
 /// Whether a loop has one iteration: a tile has one coordinate of its level, of which no other producer has
@@ -290,7 +300,7 @@ bool TileFusion::isPoint(const Owned &owned) const {
   const TileAxis &axis = reads->axes()[owned.axis];
   Linear next = axis.begin;
   next.constant += 1;
-  return axis.levels.size() == 1 && llvm::is_contained(axis.ends, next) &&
+  return axis.levels.size() == 1 && (axis.selection || llvm::is_contained(axis.ends, next)) &&
          llvm::all_of(owners, [&](const auto &other) {
            return other.second.level != owned.level ||
                   (other.second.offset == 0 &&
@@ -331,6 +341,7 @@ void TileFusion::makeStorage(OpBuilder &b) {
   OpBuilder before(tile.getBody().front().findAncestorOpInBlock(*reads->point()));
   bool isConstant = true;
   SmallVector<Value> dims;
+  Value integers;
   for (const TileAxis &axis : reads->axes()) {
     if (axis.whole) {
       begins.push_back({});
@@ -349,6 +360,13 @@ void TileFusion::makeStorage(OpBuilder &b) {
     Value width = reads->width(before, loc, axis);
     isConstant &= bool(width);
     dims.push_back(width ? width : b.createOrFold<arith::SubIOp>(loc, end, begins.back()));
+    if (axis.selection) {
+      selected = begins.size() - 1;
+      integers = dims.back();
+      Value size =
+          tensor::DimOp::create(before, loc, destination, encoding.levels[axis.levels[0].level].expr->value);
+      dims.back() = arith::MinUIOp::create(width ? before : b, loc, integers, size);
+    }
   }
   if (isConstant) // all iterations can use the same memory, also those that read nothing
     b.setInsertionPoint(before.getBlock(), before.getInsertionPoint());
@@ -363,9 +381,34 @@ void TileFusion::makeStorage(OpBuilder &b) {
   storage = StorageOp::create(b, loc, own, buffer, dims);
   OpBuilder atEnd(b.getBlock()->getTerminator());
   memref::DeallocOp::create(atEnd, loc, buffer);
+  if (selected) {
+    auto indices = MemRefType::get({ShapedType::kDynamic}, b.getIndexType());
+    distinct.rows = levels::allocate(b, loc, indices, dims[*selected]);
+    distinct.numbers = levels::allocate(b, loc, indices, integers);
+    memref::DeallocOp::create(atEnd, loc, distinct.rows);
+    memref::DeallocOp::create(atEnd, loc, distinct.numbers);
+  }
   b.setInsertionPoint(reads->point());
   if (fill)
     storage = FillOp::create(b, loc, own, fill.getValue(), storage);
+}
+
+/// The producers run for each coordinate that the tile's integers select, once.
+IterateOp TileFusion::loopOverRows(OpBuilder &b) {
+  Location loc = tile.getLoc();
+  const TileAxis &axis = reads->axes()[*selected];
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(destination.getType())).getValue();
+  Value size = tensor::DimOp::create(b, loc, destination, encoding.levels[axis.levels[0].level].expr->value);
+  distinct.find(b, *reads, axis, begins[*selected], ends[*selected], size);
+  Value all = RangeOp::create(b, loc, levels::IndicesAt(b, loc).constant(0), distinct.count);
+  auto each = IterateOp::create(b, loc, storage.getType(), all, storage,
+                                LoopAttr::get(b.getContext(), LoopKind::Parallel), /*each=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&each.getBody(), {}, {b.getIndexType(), storage.getType()}, {loc, loc});
+  number = body->getArgument(0);
+  row = memref::LoadOp::create(b, loc, distinct.rows, number);
+  YieldOp::create(b, loc, body->getArgument(1));
+  return each;
 }
 
 /// What the tensor continues in has the type of the tile's; sizes are asked of the whole.
@@ -398,10 +441,13 @@ void TileFusion::relocateLoad(LoadOp load) {
   SmallVector<Value> numbers;
   for (auto [a, axis] : llvm::enumerate(reads->axes())) {
     Value index = reads->indexOf(load, axis);
-    const Linear number = Linear::of(index).minus(axis.begin);
-    numbers.push_back(axis.whole            ? index
-                      : number.isConstant() ? number.emit(b, load.getLoc())
-                                            : b.createOrFold<arith::SubIOp>(load.getLoc(), index, begins[a]));
+    const Linear fromBegin = Linear::of(index).minus(axis.begin);
+    if (axis.selection)
+      index = distinct.numberAt(axis, begins[a]);
+    else if (!axis.whole)
+      index = fromBegin.isConstant() ? fromBegin.emit(b, load.getLoc())
+                                     : b.createOrFold<arith::SubIOp>(load.getLoc(), index, begins[a]);
+    numbers.push_back(index);
   }
   load.getIteratorMutable().assign(locate(b, load.getLoc(), numbers));
 }
@@ -415,13 +461,14 @@ void TileFusion::relocate(Operation *access) {
   const SmallVector<Value> coordinates = *coordinatesOf(iterator[0].get());
   SmallVector<Value> numbers;
   for (auto [a, axis] : llvm::enumerate(reads->axes())) {
-    Value number = coordinates[axis.levels.back().level];
-    if (!axis.whole) {
-      Value row =
-          b.createOrFold<arith::SubIOp>(loc, firstOf(b, access, a, axis.levels.size() - 1), begins[a]);
-      number = b.createOrFold<arith::AddIOp>(loc, row, number);
+    Value index = coordinates[axis.levels.back().level];
+    if (axis.selection) {
+      index = number;
+    } else if (!axis.whole) {
+      Value first = firstOf(b, access, a, axis.levels.size() - 1);
+      index = b.createOrFold<arith::AddIOp>(loc, b.createOrFold<arith::SubIOp>(loc, first, begins[a]), index);
     }
-    numbers.push_back(number);
+    numbers.push_back(index);
   }
   iterator.assign(locate(b, loc, numbers));
 }
@@ -448,7 +495,9 @@ void TileFusion::restrict(IterateOp loop) {
   auto least = [&](Value x, Value y) { return at.b.createOrFold<arith::MinUIOp>(at.loc, x, y); };
   auto most = [&](Value x, Value y) { return at.b.createOrFold<arith::MaxUIOp>(at.loc, x, y); };
   auto minus = [&](Value x, Value y) { return at.b.createOrFold<arith::SubIOp>(at.loc, x, y); };
-  Value begin = begins[owned.axis], end = ends[owned.axis];
+  const bool ofRow = owned.axis == selected;
+  Value begin = ofRow ? row : begins[owned.axis];
+  Value end = ofRow ? at.add(row, at.constant(1)) : ends[owned.axis];
   if (level.modulus != 0) {
     Value base = firstOf(at.b, loop, owned.axis, owned.digit);
     Value next = at.b.createOrFold<arith::AddIOp>(at.loc, base, at.constant(level.stride * level.modulus));

@@ -3,6 +3,7 @@
 #include "passes/program/TileReads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -88,7 +89,7 @@ StringRef TileReads::whyNot() {
       return "it is read as it is stored";
     std::vector<TileAxis> axes = axesOf(*coordinates);
     auto isSame = [](const TileAxis &a, const TileAxis &b) {
-      return a.whole == b.whole && a.levels.size() == b.levels.size() &&
+      return a.whole == b.whole && a.selection == b.selection && a.levels.size() == b.levels.size() &&
              llvm::all_of(llvm::zip(a.levels, b.levels),
                           [](auto pair) {
                             auto [x, y] = pair;
@@ -104,6 +105,8 @@ StringRef TileReads::whyNot() {
   }
   if (llvm::all_of(found, [](const TileAxis &axis) { return axis.whole; }))
     return "an iteration may read any of its elements";
+  if (llvm::count_if(found, [](const TileAxis &axis) { return bool(axis.selection); }) > 1)
+    return "integers of tensors select several of its coordinates";
   if (!llvm::all_of(around, llvm::IsaPred<IterateOp>))
     return "the loop is in one over what several operands store";
   for (Operation *loop : around)
@@ -148,7 +151,7 @@ std::vector<TileAxis> TileReads::axesOf(ArrayRef<Value> coordinates) const {
     if (!done.contains(level)) {
       TileAxis axis;
       axis.levels.push_back({level, 1, 0});
-      axis.whole = !findInterval(axis, coordinates[level]);
+      axis.whole = !findInterval(axis, coordinates[level]) && !findSelection(axis, coordinates[level]);
       axes.push_back(std::move(axis));
     }
   llvm::sort(axes, [](const TileAxis &a, const TileAxis &b) {
@@ -198,6 +201,36 @@ bool TileReads::findInterval(TileAxis &axis, Value index) const {
   return !axis.ends.empty();
 }
 
+SmallVector<Operation *> TileReads::selectingOps(const TileAxis &axis) const {
+  llvm::SetVector<Operation *> found;
+  found.insert(axis.selection);
+  for (size_t k = 0; k < found.size(); ++k)
+    for (Value operand : found[k]->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && !isAvailable(operand))
+        found.insert(op);
+  SmallVector<Operation *> ops = found.takeVector();
+  if (llvm::all_of(ops, [&](Operation *op) { return op->getBlock() == axis.selection->getBlock(); }))
+    llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+/// Integers that a loop inside of the tile reads, each a coordinate.
+bool TileReads::findSelection(TileAxis &axis, Value coordinate) const {
+  auto at = coordinate.getDefiningOp<IteratorAtOp>();
+  auto space = at ? at.getSpace().getDefiningOp<SpaceOp>() : SpaceOp();
+  auto loop = at ? dyn_cast<IterateOp>(at->getParentOp()) : IterateOp();
+  if (!space || coordinate != at.getCoordinate() || !space.getTensor().getDefiningOp<OneHotOp>() || !loop ||
+      !tile->isProperAncestor(loop) || !findInterval(axis, coordinateOf(loop)))
+    return false;
+  axis.selection = at;
+  return llvm::all_of(selectingOps(axis), [&](Operation *op) {
+    return op->getBlock() == at->getBlock() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return operand.getDefiningOp() || operand == coordinateOf(loop) || isAvailable(operand);
+           });
+  });
+}
+
 /// A factor of what the loop counts that the loop does not change.
 static std::optional<Linear> stepOf(Value value, int64_t times, IterateOp loop) {
   if (value == coordinateOf(loop))
@@ -213,7 +246,7 @@ static std::optional<Linear> stepOf(Value value, int64_t times, IterateOp loop) 
 /// Whether the intervals of different iterations of a loop around have no element in common: they begin at
 /// multiples of at least their width.
 bool TileReads::isApart(IterateOp loop, const TileAxis &axis) const {
-  if (axis.whole)
+  if (axis.whole || axis.selection)
     return false;
   Linear start = axis.begin, step;
   for (auto [value, times] : axis.begin.terms) {
@@ -237,6 +270,8 @@ bool TileReads::isApart(IterateOp loop, const TileAxis &axis) const {
 /// Whether integers of a tensor, one for each iteration of the loop, say which element it is: iterations may
 /// have the same one.
 bool TileReads::isSelectedBy(IterateOp loop, const TileAxis &axis) const {
+  if (IteratorAtOp selection = axis.selection)
+    return dependsOn(selection.getCoordinate(), loop);
   return !axis.whole && llvm::any_of(axis.begin.terms, [&](auto term) {
     Value coordinate = term.first;
     auto at = coordinate.getDefiningOp<IteratorAtOp>();

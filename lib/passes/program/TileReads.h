@@ -14,6 +14,9 @@ struct TileAxis {
   };
   llvm::SmallVector<Level, 2> levels; ///< coarsest first
   bool whole = false;                 ///< all coordinates of one level
+  /// The coordinates of one level that integers of a tensor select, in iterations of a loop inside of the
+  /// tile; the interval is of what that loop counts.
+  dialect::IteratorAtOp selection;
   Linear begin;
   std::vector<Linear> ends; ///< the least of them is the end
 };
@@ -29,6 +32,12 @@ public:
   /// The first op of an iteration that reads.
   mlir::Operation *point() const { return first; }
   llvm::ArrayRef<TileAxis> axes() const { return found; }
+  /// The loop that a selection is in.
+  static dialect::IterateOp selectingLoop(const TileAxis &axis) {
+    return llvm::cast<dialect::IterateOp>(axis.selection->getParentOp());
+  }
+  /// The ops that give a selected coordinate, from that of the loop, in order.
+  llvm::SmallVector<mlir::Operation *> selectingOps(const TileAxis &axis) const;
   /// The number along the axis that a load is at.
   mlir::Value indexOf(dialect::LoadOp load, const TileAxis &axis) const;
   /// The most elements that an iteration has along an axis, which is not whole: at a builder's place.
@@ -39,6 +48,7 @@ private:
   mlir::Block *branchWithAll() const;
   bool isAvailable(mlir::Value value) const;
   bool findInterval(TileAxis &axis, mlir::Value index) const;
+  bool findSelection(TileAxis &axis, mlir::Value coordinate) const;
   bool isApart(dialect::IterateOp loop, const TileAxis &axis) const;
   bool isSelectedBy(dialect::IterateOp loop, const TileAxis &axis) const;
 
