@@ -13,7 +13,7 @@
 #include "passes/program/DistinctRows.h"
 #include "passes/program/LoopPair.h"
 #include "passes/program/TensorFlow.h"
-#include "passes/program/TileReads.h"
+#include "passes/program/TileProducers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tulle::program {
@@ -22,28 +22,10 @@ using namespace tulle::dialect;
 
 namespace {
 
-ArrayAttr placeOf(IterateOp loop) {
-  const DirectivesAttr said = loop.getLoop().getDirectives();
-  return said ? said.getComputeAt() : ArrayAttr();
-}
-
-/// The last of the loops that go on with what a loop makes, and have no place of their own.
-IterateOp lastOf(IterateOp loop) {
-  for (Operation *user : loop.getResult(0).getUsers()) {
-    auto next = dyn_cast<IterateOp>(user);
-    if (next && next->getBlock() == loop->getBlock() &&
-        llvm::is_contained(next.getInits(), loop.getResult(0)) && next->getNumResults() == 1 &&
-        (!placeOf(next) || placeOf(next) == placeOf(loop)))
-      return lastOf(next);
-  }
-  return loop;
-}
-
 /// The loops, one after the other, that make a tensor, and the loop over tiles that reads it.
-class TileFusion {
+class TileFusion : TileProducers {
 public:
-  TileFusion(func::FuncOp function, IterateOp last, ArrayAttr place)
-      : function(function), place(place), last(last) {}
+  using TileProducers::TileProducers;
 
   /// Whether there is such a loop.
   bool findTile();
@@ -51,45 +33,28 @@ public:
   void fuse();
 
 private:
-  /// What a loop counts.
-  struct Owned {
-    unsigned level;
-    int64_t offset; ///< of the level's coordinate from the loop's
-    size_t axis, digit;
-  };
-
-  StringRef findProducers();
-  StringRef findAccesses();
-  StringRef findOwners();
-  bool isRepeated(Operation *loop);
-  bool isChangedBefore();
-
+  bool canFollow();
   void makeStorage(OpBuilder &b);
   void retype(Value tensor, RankedTensorType type);
   IterateOp loopOverRows(OpBuilder &b);
   Value locate(OpBuilder &b, Location loc, ArrayRef<Value> numbers);
   void relocateLoad(LoadOp load);
   void relocate(Operation *access);
-  Value firstOf(OpBuilder &b, Operation *inside, size_t axis, size_t digit);
+  Linear firstOf(Operation *inside, size_t axis, size_t digit);
   void restrict(IterateOp loop);
+  static void countFrom(IterateOp loop, Value lo, Value hi, Value most);
   bool isPoint(const Owned &owned) const;
   static void inlineAt(IterateOp loop, Value coordinate);
   void useOtherSizes();
   void rename();
 
-  func::FuncOp function;
-  ArrayAttr place;
-  IterateOp last, tile;
-  SmallVector<IterateOp> producers; ///< in order
-  FillOp fill;
-  BlockArgument destination;
+  IterateOp tile;
   SmallVector<LoadOp> loads; ///< in the tile
   std::optional<TileReads> reads;
-  SmallVector<Operation *> accesses;          ///< of the producers
-  llvm::MapVector<Operation *, Owned> owners; ///< loops that count a level of which a tile has a part
-  SmallVector<Value> begins, ends;            ///< of the tile, by axis; null where it is whole
-  Value storage;                              ///< the tile's tensor
-  std::optional<size_t> selected;             ///< the axis along which integers select coordinates
+  SmallVector<Value> begins, ends; ///< of the tile, by axis; null where it is whole
+  SmallVector<Value> sizes;        ///< of the tile's tensor
+  Value storage;                   ///< the tile's tensor
+  std::optional<size_t> selected;  ///< the axis along which integers select coordinates
   DistinctRows distinct;
   Value number, row; ///< of the coordinates selected, that for which the producers run
   llvm::DenseSet<Value> seen;
@@ -105,13 +70,43 @@ bool TileFusion::findTile() {
            loop = loop->getParentOfType<IterateOp>()) {
         if (loop.getLoop().getIndex() == index && !loop.getLoop().getBlocks())
           tile = loop;
-        Operation *outermost = last->getBlock()->findAncestorOpInBlock(*loop);
-        if (tile && isa<IterateOp>(outermost) && LoopPair(last, cast<IterateOp>(outermost)).whyNot().empty())
-          return false; // one loop can be both
         if (tile)
-          return true;
+          return !canFollow();
       }
   return false;
+}
+
+/// Whether two loops, of which one may be inside of what the other becomes a part of, visit the same.
+static bool visitSame(IterateOp a, IterateOp b) {
+  if (a.getSpace() == b.getSpace())
+    return true;
+  auto r = a.getSpace().getDefiningOp<RangeOp>(), q = b.getSpace().getDefiningOp<RangeOp>();
+  auto s = a.getSpace().getDefiningOp<SpaceOp>(), t = b.getSpace().getDefiningOp<SpaceOp>();
+  return (r && q && r.getLo() == q.getLo() && r.getHi() == q.getHi()) ||
+         (s && t && s.getTensor() == t.getTensor() && s.getLevel() == t.getLevel());
+}
+
+/// Whether one loop may be both, or becomes it where the loops around do.
+bool TileFusion::canFollow() {
+  SmallVector<IterateOp> path; // from the tile outwards
+  for (Operation *op = tile;; op = op->getParentOp()) {
+    if (!isa<IterateOp>(op))
+      return false;
+    path.push_back(cast<IterateOp>(op));
+    if (op->getBlock() == last->getBlock())
+      break;
+  }
+  if (!LoopPair(last, path.back()).whyNot().empty())
+    return false;
+  IterateOp own = last;
+  for (IterateOp loop : llvm::drop_begin(llvm::reverse(path))) {
+    auto inner = own.getBody().front().getOps<IterateOp>();
+    auto next = llvm::find_if(inner, [&](IterateOp each) { return visitSame(each, loop); });
+    if (next == inner.end())
+      return false;
+    own = *next;
+  }
+  return true;
 }
 
 StringRef TileFusion::whyNot() {
@@ -130,141 +125,11 @@ StringRef TileFusion::whyNot() {
   reads.emplace(tile, loads, last->getBlock());
   if (StringRef why = reads->whyNot(); !why.empty())
     return why;
-  if (StringRef why = findAccesses(); !why.empty())
+  if (StringRef why = findAccesses(loads); !why.empty())
     return why;
-  if (StringRef why = findOwners(); !why.empty())
+  if (StringRef why = findOwners(reads->axes()); !why.empty())
     return why;
-  return isChangedBefore() ? "what it is computed from is replaced before, or by what reads it" : "";
-}
-
-/// From the last loop back to where the tensor begins.
-StringRef TileFusion::findProducers() {
-  Value init;
-  for (IterateOp loop = last; loop; loop = init.getDefiningOp<IterateOp>()) {
-    const ArrayAttr own = placeOf(loop);
-    if (loop->getNumResults() != 1 || loop->getBlock() != last->getBlock() || !isTensor(loop.getResult(0)))
-      return "its loops make something else, too";
-    if (own && own != place)
-      return "another statement that makes it has another place";
-    if (loop != last && !llvm::all_of(loop.getResult(0).getUsers(), [&](Operation *user) {
-          return user == producers.front() || readsPattern(user);
-        }))
-      return "it is read before all of it is there";
-    producers.insert(producers.begin(), loop);
-    init = loop.getInits()[0];
-  }
-  fill = init.getDefiningOp<FillOp>();
-  destination = dyn_cast<BlockArgument>(fill ? fill.getTensor() : init);
-  if ((fill &&
-       !llvm::all_of(fill->getUsers(),
-                     [&](Operation *user) { return user == producers.front() || readsPattern(user); })) ||
-      !destination || destination.getOwner() != &function.getBody().front() ||
-      !function.getArgAttr(destination.getArgNumber(), kStatementAttr))
-    return "it begins with values that it had before";
-  return "";
-}
-
-/// What the producers load and store of the tensor.
-StringRef TileFusion::findAccesses() {
-  SmallVector<Value> work{fill ? fill.getResult() : Value(destination)};
-  llvm::DenseSet<Value> known(work.begin(), work.end());
-  while (!work.empty())
-    for (OpOperand &use : work.pop_back_val().getUses()) {
-      Operation *op = use.getOwner();
-      const bool ofProducer = llvm::any_of(producers, [&](IterateOp loop) { return loop->isAncestor(op); });
-      if (isa<LoadOp, StoreOp>(op) && ofProducer && !llvm::is_contained(accesses, op))
-        accesses.push_back(op);
-      if (isa<SpaceOp, WorkOp, PartitionOp, CoordinatesOp, StoredCountOp>(op))
-        return "its levels are iterated as they are stored";
-      if (op == fill || readsPattern(op) ||
-          (isa<LoadOp>(op) && (ofProducer || llvm::is_contained(loads, op))))
-        continue;
-      SmallVector<Value> next = continuations(use);
-      if (next.empty() || !ofProducer)
-        return "it has memory of its own elsewhere";
-      for (Value value : next)
-        if (value != last.getResult(0) && known.insert(value).second)
-          work.push_back(value);
-    }
-  return "";
-}
-
-/// Which loop counts which level, at each access.
-StringRef TileFusion::findOwners() {
-  for (Operation *access : accesses) {
-    Value iterator =
-        isa<LoadOp>(access) ? cast<LoadOp>(access).getIterator() : cast<StoreOp>(access).getIterator();
-    std::optional<SmallVector<Value>> coordinates = coordinatesOf(iterator);
-    if (!coordinates)
-      return "it is made as it is stored";
-    for (auto [a, axis] : llvm::enumerate(reads->axes())) {
-      Operation *coarser = nullptr;
-      for (auto [d, level] : llvm::enumerate(axis.whole ? ArrayRef<TileAxis::Level>() : axis.levels)) {
-        const Linear sum = Linear::of((*coordinates)[level.level]);
-        IterateOp loop = sum.terms.size() == 1 && sum.terms.front().second == 1
-                             ? loopOver(sum.terms.front().first)
-                             : IterateOp();
-        if (!loop || !loop->isProperAncestor(access) || last->getParentOp()->getBlock() == loop->getBlock())
-          return "no loop counts the coordinates at which it is stored";
-        auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
-        if (loop.getEach() || (space && (!space.getFormat().ordered || !space.getFormat().unique)) ||
-            (!space && !loop.getSpace().getDefiningOp<RangeOp>()))
-          return "the coordinates at which it is stored are not in order, each once, in its loops";
-        auto [known, isNew] = owners.insert({loop, {level.level, sum.constant, a, d}});
-        if (!isNew && (known->second.level != level.level || known->second.offset != sum.constant))
-          return "one of its loops counts several of its coordinates";
-        if (coarser && !coarser->isProperAncestor(loop))
-          return "its loop over a part of a row is not inside of that over the rows: reorder says so";
-        coarser = loop;
-      }
-    }
-  }
-  for (IterateOp producer : producers)
-    if (producer
-            ->walk([&](Operation *loop) {
-              return isLoop(loop) && isRepeated(loop) ? WalkResult::interrupt() : WalkResult::advance();
-            })
-            .wasInterrupted())
-      return "a reduction inside of it would be computed again in several iterations";
-  return "";
-}
-
-/// Whether a loop computes what several tiles need: it stores no elements, and is not inside of all loops
-/// that are restricted to a tile's.
-bool TileFusion::isRepeated(Operation *loop) {
-  if (owners.contains(loop) || llvm::any_of(accesses, [&](Operation *access) {
-        return isa<StoreOp>(access) && loop->isAncestor(access);
-      }))
-    return false;
-  unsigned inside = 0, levels = 0;
-  for (auto &[owner, owned] : owners)
-    inside += owner->isProperAncestor(loop);
-  for (const TileAxis &axis : reads->axes())
-    levels += axis.whole ? 0 : unsigned(axis.levels.size());
-  return inside < levels;
-}
-
-/// Whether a tensor that the producers read is replaced between them and the tile, or by the loops there.
-bool TileFusion::isChangedBefore() {
-  Block *block = last->getBlock();
-  Operation *reader = block->findAncestorOpInBlock(*tile);
-  auto isReplaced = [&](Value tensor) {
-    return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
-      Operation *at = block->findAncestorOpInBlock(*use.getOwner());
-      return at && producers.front()->isBeforeInBlock(at) && !reader->isBeforeInBlock(at) &&
-             !continuations(use).empty() && !llvm::is_contained(producers, at);
-    });
-  };
-  bool changed = false;
-  for (IterateOp producer : producers)
-    producer->walk([&](Operation *op) {
-      for (Value operand : op->getOperands())
-        changed |= isTensor(operand) && !readsPattern(op) && operand != destination &&
-                   !producer->isAncestor(operand.getParentBlock()->getParentOp()) &&
-                   operand.getDefiningOp() != fill &&
-                   !llvm::is_contained(producers, operand.getDefiningOp()) && isReplaced(operand);
-    });
-  return changed;
+  return areOperandsReplaced(tile) ? "what it is computed from is replaced before, or by what reads it" : "";
 }
 
 //===--- The loops of a tile ---===//
@@ -283,10 +148,10 @@ void TileFusion::fuse() {
   }
   for (LoadOp load : loads)
     relocateLoad(load);
-  for (Operation *access : accesses)
-    relocate(access);
   for (auto &[loop, owned] : owners)
     restrict(cast<IterateOp>(loop));
+  for (Operation *access : accesses)
+    relocate(access);
   useOtherSizes();
   rename();
   for (auto &[loop, owned] : owners)
@@ -340,7 +205,7 @@ void TileFusion::makeStorage(OpBuilder &b) {
   const format::Encoding &encoding = getEncoding(type).getValue();
   OpBuilder before(tile.getBody().front().findAncestorOpInBlock(*reads->point()));
   bool isConstant = true;
-  SmallVector<Value> dims;
+  SmallVector<Value> &dims = sizes;
   Value integers;
   for (const TileAxis &axis : reads->axes()) {
     if (axis.whole) {
@@ -465,8 +330,16 @@ void TileFusion::relocate(Operation *access) {
     if (axis.selection) {
       index = number;
     } else if (!axis.whole) {
-      Value first = firstOf(b, access, a, axis.levels.size() - 1);
-      index = b.createOrFold<arith::AddIOp>(loc, b.createOrFold<arith::SubIOp>(loc, first, begins[a]), index);
+      // What the innermost loop counts stands last: the rest is known before it.
+      Linear first = Linear::of(index);
+      for (auto &[owner, owned] : owners)
+        if (owned.axis == a && owned.digit + 1 == axis.levels.size() && owner->isProperAncestor(access))
+          index = cast<IterateOp>(owner).getBody().getArgument(0);
+      first.terms.erase(index);
+      first.add(firstOf(access, a, axis.levels.size() - 1));
+      if (first != axis.begin)
+        index = b.createOrFold<arith::AddIOp>(
+            loc, b.createOrFold<arith::SubIOp>(loc, first.emit(b, loc), begins[a]), index);
     }
     numbers.push_back(index);
   }
@@ -475,8 +348,7 @@ void TileFusion::relocate(Operation *access) {
 
 /// The number along an axis at which what stands below coarser digits begins, those that the loops around
 /// have; the digit is the first below them.
-Value TileFusion::firstOf(OpBuilder &b, Operation *inside, size_t axis, size_t digit) {
-  Location loc = inside->getLoc();
+Linear TileFusion::firstOf(Operation *inside, size_t axis, size_t digit) {
   Linear sum;
   for (auto &[owner, owned] : owners)
     if (owned.axis == axis && owned.digit < digit && owner->isProperAncestor(inside)) {
@@ -484,7 +356,7 @@ Value TileFusion::firstOf(OpBuilder &b, Operation *inside, size_t axis, size_t d
       coordinate.constant += owned.offset;
       sum.add(coordinate, reads->axes()[axis].levels[owned.digit].stride);
     }
-  return sum.emit(b, loc);
+  return sum;
 }
 
 /// The loop visits what the tile has of its level, below the coordinates of the loops around.
@@ -499,7 +371,7 @@ void TileFusion::restrict(IterateOp loop) {
   Value begin = ofRow ? row : begins[owned.axis];
   Value end = ofRow ? at.add(row, at.constant(1)) : ends[owned.axis];
   if (level.modulus != 0) {
-    Value base = firstOf(at.b, loop, owned.axis, owned.digit);
+    Value base = firstOf(loop, owned.axis, owned.digit).emit(at.b, at.loc);
     Value next = at.b.createOrFold<arith::AddIOp>(at.loc, base, at.constant(level.stride * level.modulus));
     begin = minus(most(begin, base), base);
     end = minus(least(end, next), base);
@@ -519,11 +391,26 @@ void TileFusion::restrict(IterateOp loop) {
   }
   if (auto range = loop.getSpace().getDefiningOp<RangeOp>()) {
     Value lo = most(range.getLo(), begin), hi = least(range.getHi(), end);
+    if (level.stride == 1 && !isPoint(owned))
+      return countFrom(loop, lo, hi, sizes[owned.axis]);
     loop.getSpaceMutable().assign(RangeOp::create(at.b, at.loc, lo, hi));
     return;
   }
   Value range = RangeOp::create(at.b, at.loc, begin, end);
   loop.getSpaceMutable().assign(RestrictOp::create(at.b, at.loc, loop.getSpace(), range));
+}
+
+/// The loop counts its part of a tile from 0: so it is a loop of as many iterations as the tile has elements
+/// at most, which later passes see.
+void TileFusion::countFrom(IterateOp loop, Value lo, Value hi, Value most) {
+  levels::Indices at(loop);
+  Value count = at.sub(arith::MaxUIOp::create(at.b, at.loc, hi, lo), lo);
+  count = arith::MinUIOp::create(at.b, at.loc, count, most);
+  loop.getSpaceMutable().assign(RangeOp::create(at.b, at.loc, at.constant(0), count));
+  at.b.setInsertionPointToStart(&loop.getBody().front());
+  Value number = loop.getBody().getArgument(0);
+  auto coordinate = arith::AddIOp::create(at.b, at.loc, lo, number);
+  number.replaceAllUsesExcept(coordinate, coordinate);
 }
 
 /// Sizes of the whole tensor are those of another one that stays, as far as one has them.
@@ -603,7 +490,7 @@ TileObstacles fuseTiles(func::FuncOp function) {
     const ArrayAttr place = placeOf(loop);
     if (!place || place.empty() || loop->getNumResults() == 0)
       continue;
-    TileFusion fusion(function, lastOf(loop), place);
+    TileFusion fusion(function, lastOfProducers(loop), place);
     if (!fusion.findTile())
       continue;
     const StringRef why = fusion.whyNot();
