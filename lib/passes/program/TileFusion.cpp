@@ -29,20 +29,23 @@ public:
 
   /// Whether there is such a loop.
   bool findTile();
-  StringRef whyNot();
-  void fuse();
+  StringRef whyNot(ArrayRef<CountedNumber> counted);
+  /// Appends what the producers' loops count then, where it is more than one digit.
+  void fuse(std::vector<CountedNumber> &counted);
 
 private:
   bool canFollow();
+  void appendNumbers(std::vector<CountedNumber> &counted);
   void makeStorage(OpBuilder &b);
   void retype(Value tensor, RankedTensorType type);
   IterateOp loopOverRows(OpBuilder &b);
   Value locate(OpBuilder &b, Location loc, ArrayRef<Value> numbers);
   void relocateLoad(LoadOp load);
   void relocate(Operation *access);
+  Linear digitOf(IterateOp loop, const Owned &owned) const;
   Linear firstOf(Operation *inside, size_t axis, size_t digit);
   void restrict(IterateOp loop);
-  static void countFrom(IterateOp loop, Value lo, Value hi, Value most);
+  void countFrom(IterateOp loop, Value lo, Value hi, Value most);
   bool isPoint(const Owned &owned) const;
   static void inlineAt(IterateOp loop, Value coordinate);
   void useOtherSizes();
@@ -58,6 +61,7 @@ private:
   DistinctRows distinct;
   Value number, row; ///< of the coordinates selected, that for which the producers run
   llvm::DenseSet<Value> seen;
+  llvm::DenseMap<Operation *, Value> begun; ///< where loops begin that count from 0
 };
 
 //===--- Whether it can be ---===//
@@ -109,7 +113,7 @@ bool TileFusion::canFollow() {
   return true;
 }
 
-StringRef TileFusion::whyNot() {
+StringRef TileFusion::whyNot(ArrayRef<CountedNumber> counted) {
   if (StringRef why = findProducers(); !why.empty())
     return why;
   for (OpOperand &use : last.getResult(0).getUses()) {
@@ -122,7 +126,7 @@ StringRef TileFusion::whyNot() {
       return "it is read outside of that loop, too";
     loads.push_back(load);
   }
-  reads.emplace(tile, loads, last->getBlock());
+  reads.emplace(tile, loads, last->getBlock(), counted);
   if (StringRef why = reads->whyNot(); !why.empty())
     return why;
   if (StringRef why = findAccesses(loads); !why.empty())
@@ -134,7 +138,7 @@ StringRef TileFusion::whyNot() {
 
 //===--- The loops of a tile ---===//
 
-void TileFusion::fuse() {
+void TileFusion::fuse(std::vector<CountedNumber> &counted) {
   OpBuilder b(reads->point());
   makeStorage(b);
   IterateOp each = selected ? loopOverRows(b) : IterateOp();
@@ -154,6 +158,7 @@ void TileFusion::fuse() {
     relocate(access);
   useOtherSizes();
   rename();
+  appendNumbers(counted);
   for (auto &[loop, owned] : owners)
     if (isPoint(owned))
       inlineAt(cast<IterateOp>(loop), owned.axis == selected ? row : begins[owned.axis]);
@@ -305,7 +310,7 @@ void TileFusion::relocateLoad(LoadOp load) {
   OpBuilder b(load);
   SmallVector<Value> numbers;
   for (auto [a, axis] : llvm::enumerate(reads->axes())) {
-    Value index = reads->indexOf(load, axis);
+    Value index = TileReads::indexOf(b, load, axis);
     const Linear fromBegin = Linear::of(index).minus(axis.begin);
     if (axis.selection)
       index = distinct.numberAt(axis, begins[a]);
@@ -332,6 +337,7 @@ void TileFusion::relocate(Operation *access) {
     } else if (!axis.whole) {
       // What the innermost loop counts stands last: the rest is known before it.
       Linear first = Linear::of(index);
+      first.constant += axis.levels.back().shift;
       for (auto &[owner, owned] : owners)
         if (owned.axis == a && owned.digit + 1 == axis.levels.size() && owner->isProperAncestor(access))
           index = cast<IterateOp>(owner).getBody().getArgument(0);
@@ -400,6 +406,30 @@ void TileFusion::restrict(IterateOp loop) {
   loop.getSpaceMutable().assign(RestrictOp::create(at.b, at.loc, loop.getSpace(), range));
 }
 
+/// The digit that a loop counts, from where it begins to count.
+Linear TileFusion::digitOf(IterateOp loop, const Owned &owned) const {
+  Value coordinate = loop.getBody().getArgument(0);
+  auto begin = begun.find(loop);
+  Linear digit = Linear::of(coordinate);
+  if (begin != begun.end())
+    digit.add(Linear::of(begin->second));
+  digit.constant += owned.offset;
+  return digit;
+}
+
+void TileFusion::appendNumbers(std::vector<CountedNumber> &counted) {
+  for (IterateOp producer : producers)
+    for (auto [a, axis] : llvm::enumerate(reads->axes())) {
+      CountedNumber number{{}, axis.begin, axis.ends};
+      for (auto [d, level] : llvm::enumerate(axis.levels))
+        for (auto &[loop, owned] : owners)
+          if (axis.levels.size() > 1 && owned.axis == a && owned.digit == d && producer->isAncestor(loop))
+            number.digits.push_back({digitOf(cast<IterateOp>(loop), owned), level.stride, level.modulus});
+      if (axis.levels.size() > 1 && number.digits.size() == axis.levels.size())
+        counted.push_back(std::move(number));
+    }
+}
+
 /// The loop counts its part of a tile from 0: so it is a loop of as many iterations as the tile has elements
 /// at most, which later passes see.
 void TileFusion::countFrom(IterateOp loop, Value lo, Value hi, Value most) {
@@ -411,6 +441,7 @@ void TileFusion::countFrom(IterateOp loop, Value lo, Value hi, Value most) {
   Value number = loop.getBody().getArgument(0);
   auto coordinate = arith::AddIOp::create(at.b, at.loc, lo, number);
   number.replaceAllUsesExcept(coordinate, coordinate);
+  begun[loop] = lo;
 }
 
 /// Sizes of the whole tensor are those of another one that stays, as far as one has them.
@@ -482,6 +513,7 @@ void TileFusion::rename() {
 
 TileObstacles fuseTiles(func::FuncOp function) {
   TileObstacles obstacles;
+  std::vector<CountedNumber> counted;
   if (function.getBody().empty())
     return obstacles;
   // What reads comes first: what it is computed from may be computed in its tiles.
@@ -493,9 +525,9 @@ TileObstacles fuseTiles(func::FuncOp function) {
     TileFusion fusion(function, lastOfProducers(loop), place);
     if (!fusion.findTile())
       continue;
-    const StringRef why = fusion.whyNot();
+    const StringRef why = fusion.whyNot(counted);
     if (why.empty())
-      fusion.fuse();
+      fusion.fuse(counted);
     else
       obstacles[loop.getLoop().lastStatement()] = why;
   }

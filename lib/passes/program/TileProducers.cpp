@@ -104,8 +104,9 @@ StringRef TileProducers::findOwners(ArrayRef<TileAxis> axes) {
         if (loop.getEach() || (space && (!space.getFormat().ordered || !space.getFormat().unique)) ||
             (!space && !loop.getSpace().getDefiningOp<RangeOp>()))
           return "the coordinates at which it is stored are not in order, each once, in its loops";
-        auto [known, isNew] = owners.insert({loop, {level.level, sum.constant, a, d}});
-        if (!isNew && (known->second.level != level.level || known->second.offset != sum.constant))
+        auto [known, isNew] = owners.insert({loop, {level.level, sum.constant + level.shift, a, d}});
+        if (!isNew &&
+            (known->second.level != level.level || known->second.offset != sum.constant + level.shift))
           return "one of its loops counts several of its coordinates";
         if (coarser && !coarser->isProperAncestor(loop))
           return "its loop over a part of a row is not inside of that over the rows: reorder says so";

@@ -50,7 +50,8 @@ static std::vector<Linear> leastOf(Value bound) {
   return sums;
 }
 
-TileReads::TileReads(IterateOp tile, ArrayRef<LoadOp> loads, Block *outside) : tile(tile), loads(loads) {
+TileReads::TileReads(IterateOp tile, ArrayRef<LoadOp> loads, Block *outside, ArrayRef<CountedNumber> numbers)
+    : tile(tile), loads(loads), numbers(numbers) {
   for (Block *block = &tile.getBody().front(); block; block = branchWithAll()) {
     first = nullptr;
     for (LoadOp load : loads) {
@@ -117,6 +118,23 @@ StringRef TileReads::whyNot() {
   return "";
 }
 
+/// The number, if levels are its digits: but for constants, in each.
+std::optional<TileAxis> TileReads::axisOf(const CountedNumber &number, ArrayRef<Value> coordinates) {
+  TileAxis axis;
+  for (const CountedNumber::Digit &digit : number.digits) {
+    auto isDigit = [&](Value coordinate) { return digit.value.minus(Linear::of(coordinate)).isConstant(); };
+    const Value *found = llvm::find_if(coordinates, isDigit);
+    if (found == coordinates.end())
+      return std::nullopt;
+    axis.levels.push_back({unsigned(found - coordinates.begin()), digit.stride, digit.modulus,
+                           digit.value.minus(Linear::of(*found)).constant});
+  }
+  axis.begin = number.begin;
+  axis.ends = number.ends;
+  axis.counted = true;
+  return axis;
+}
+
 /// The axes of the coordinates, in the order of the levels that are their finest digits.
 std::vector<TileAxis> TileReads::axesOf(ArrayRef<Value> coordinates) const {
   const auto digits = llvm::map_to_vector(coordinates, [](Value c) { return DigitOf(c); });
@@ -144,8 +162,16 @@ std::vector<TileAxis> TileReads::axesOf(ArrayRef<Value> coordinates) const {
     axes.push_back(std::move(axis));
     return true;
   };
+  auto isNew = [&](const TileAxis::Level &level) { return !done.contains(level.level); };
+  for (const CountedNumber &number : numbers)
+    if (std::optional<TileAxis> axis = axisOf(number, coordinates);
+        axis && llvm::all_of(axis->levels, isNew)) {
+      for (const TileAxis::Level &level : axis->levels)
+        done.insert(level.level);
+      axes.push_back(std::move(*axis));
+    }
   for (unsigned level = 0; level < digits.size(); ++level)
-    if (digits[level].divisor == 1 && digits[level].modulus != 0)
+    if (!done.contains(level) && digits[level].divisor == 1 && digits[level].modulus != 0)
       addNumber(level);
   for (unsigned level = 0; level < digits.size(); ++level)
     if (!done.contains(level)) {
@@ -282,9 +308,17 @@ bool TileReads::isSelectedBy(IterateOp loop, const TileAxis &axis) const {
   });
 }
 
-Value TileReads::indexOf(LoadOp load, const TileAxis &axis) const {
-  Value coordinate = (*coordinatesOf(load.getIterator()))[axis.levels.back().level];
-  return axis.levels.size() == 1 ? coordinate : DigitOf(coordinate).of;
+Value TileReads::indexOf(OpBuilder &b, LoadOp load, const TileAxis &axis) {
+  const SmallVector<Value> coordinates = *coordinatesOf(load.getIterator());
+  Value coordinate = coordinates[axis.levels.back().level];
+  if (!axis.counted)
+    return axis.levels.size() == 1 ? coordinate : DigitOf(coordinate).of;
+  Linear number;
+  for (const TileAxis::Level &level : axis.levels) {
+    number.add(Linear::of(coordinates[level.level]), level.stride);
+    number.constant += level.shift * level.stride;
+  }
+  return number.emit(b, load.getLoc());
 }
 
 Value TileReads::width(OpBuilder &b, Location loc, const TileAxis &axis) const {
