@@ -27,6 +27,15 @@ Choice<unsigned> CostModel::vectorLength(unsigned elementBits, unsigned asked, b
   return {count, reason};
 }
 
+Choice<unsigned> CostModel::vectorLengthFor(std::optional<int64_t> most, unsigned elementBits,
+                                            unsigned asked) const {
+  Choice<unsigned> length = vectorLength(elementBits, asked);
+  const unsigned widest = cpu.vectorBits / std::max(elementBits, 1u);
+  if (asked == 0 && cpu.masks && most && *most > length.value && *most <= widest)
+    return {widest, fmt::format("vl={}: no row has more than {} elements: one masked vector", widest, *most)};
+  return length;
+}
+
 Choice<unsigned> CostModel::flaggedLoops(unsigned loops, const std::function<int64_t(unsigned)> &size) const {
   const int64_t cases = size(0);
   if (cases <= costs.codeBudget)

@@ -166,6 +166,9 @@ public:
   /// Elements of a vector for an innermost sparse loop over elements of so many bits. `asked`: what an option
   /// says, or 0; `gathers`: the loop does.
   Choice<unsigned> vectorLength(unsigned elementBits, unsigned asked = 0, bool gathers = false) const;
+  /// The same, of a loop that has so many iterations at most, where that is known: one vector with a mask
+  /// holds them, if some vector of the processor does.
+  Choice<unsigned> vectorLengthFor(std::optional<int64_t> most, unsigned elementBits, unsigned asked) const;
   /// Elements of a vector for a reduction along rows of a dense operand, where vectors of other loops have
   /// `elements`: a cache line where the processor has such vectors.
   unsigned rowVectorLength(unsigned elementBits, unsigned elements) const;

@@ -177,9 +177,11 @@ bool ScheduleParser::readsOf(const Statement &statement, unsigned tensor) {
 
 //===--- compute_at(e, i), compute_root(e), compute_inline(e) ---===//
 
-/// A loop in which something is computed: that over an index, or over blocks of it, `i_block`; behind it may
-/// stand of which digit, `l_block/64`.
+/// A loop in which something is computed: that over an index, or over blocks of it, `i_block`, or what a
+/// split has made; behind it may stand of which digit, `l_block/64`.
 std::string ScheduleParser::placeNamed(const Token &loop) const {
+  if (isPart(loop.text))
+    return std::string(loop.text);
   constexpr std::string_view blockSuffix = "_block";
   std::string_view index = loop.text;
   if (index.ends_with(blockSuffix) && !isIndex(index))

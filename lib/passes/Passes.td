@@ -113,7 +113,7 @@ def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join th
   new, `tulle_making` is told which one comes.
 }]>;
 
-def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop with the loop before it whose result it reads", [{
+def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith # memref, "Fuse a loop with the loop before it whose result it reads", [{
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
   coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind, or reduce into values
   of which each task has a partial one. Loops inside of a fused loop follow. A load at the iterator of the store before it is the stored value.
@@ -127,6 +127,17 @@ def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith, "Fuse a loop wit
     %max = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %m) …
     %exp = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %e) …
     tulle.yield %max, %exp : …
+  }
+  ```
+
+  Where a directive says so (`compute_at`), a loop over other coordinates that reads a dense tensor computes what an iteration reads: intervals of its
+  dimensions, or of the number whose digits several are. The loops that make the tensor are restricted to these, and it has memory for one iteration.
+  ```mlir
+  %v = tulle.iterate %t in %tiles : !tulle.range iter_args(%acc = %v0) … loop = <parallel, index = l0, of = ["C", "v"]> {
+    %tile = tulle.storage(%memory) sizes(%c5) : memref<?xf64> -> tensor<?xf64>
+    %C = tulle.iterate %i in %rows : !tulle.range iter_args(%own = %tile) …
+    %some = tulle.iterate %l in %own : !tulle.range iter_args(%to = %acc) …
+    tulle.yield %some : …
   }
   ```
 }]> {

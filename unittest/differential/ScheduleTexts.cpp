@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <regex>
 
 namespace tulle::differential {
 namespace {
@@ -77,6 +78,12 @@ const std::vector<ProgramRow> &programs() {
       {{"Y(i,r) = T(i,j,k) * B(j,r) * C(k,r)"},
        {{"T", "nmk", {"CSF", "COO", "dense"}}, {"B", "mn", dense}, {"C", "kn", dense}},
        {{"Y", "nn", dense}}},
+      {{"C(i,j) = A(i,k) * B(k,j)", "v(l) = C(l / {q}, l % {q}) - x(l)"},
+       {{"A", "nk", matrix}, {"B", "kq", dense}, {"x", "p", dense}},
+       {{"C", "nq", dense}, {"v", "p", dense}}},
+      {{"u(l) = A(l,k) * x(k)", "B(i,j) = u({q}*i + j) * 2"},
+       {{"A", "pk", matrix}, {"x", "k", dense}},
+       {{"u", "p", dense}, {"B", "nq", dense}}},
   };
   return all;
 }
@@ -123,7 +130,10 @@ Case drawProgram(Random &random) {
     sizes[letter] = random.chance(0.1) ? random.below(2) : 2 + random.below(8);
   Case made;
   made.seed = uint64_t(random.below(24)); // intermediate tensors that are results, and options
-  for (const std::string &text : row.statements) {
+  sizes['q'] = sizes['m'] + 1;            // of a dimension that digits are of, and of all of its digits
+  sizes['p'] = sizes['n'] * sizes['q'];
+  for (const std::string &written : row.statements) {
+    const std::string text = std::regex_replace(written, std::regex("\\{q\\}"), std::to_string(sizes['q']));
     StatementText statement;
     const size_t space = text.find(' '), second = text.find(' ', space + 1), where = text.find(" where ");
     statement.lhs = text.substr(0, space);

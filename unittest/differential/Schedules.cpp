@@ -184,9 +184,36 @@ std::string randomDirective(const notation::Program &program, Random &random) {
                          {", none", ", none", "", ", entries", ", disjoint", ", reduce", ", private"}));
 }
 
+/// A loop over tiles of what reads the statement, in which that is computed.
+std::string randomTilePlace(const notation::Program &program, size_t producer, Random &random) {
+  const size_t reader = producer + 1 + size_t(random.below(2));
+  if (reader >= program.statements.size())
+    return "";
+  std::set<unsigned> indices;
+  for (const auto &subscript : program.statements[reader].lhs.subscripts)
+    for (const auto &term : subscript.terms)
+      indices.insert(term.first);
+  std::vector<std::string> loops;
+  for (const unsigned index : indices)
+    loops.push_back(program.indices[index].name);
+  if (loops.empty())
+    return "";
+  const std::string loop = random.pick(loops);
+  std::string text;
+  for (const unsigned index : indices)
+    if (random.chance(0.3))
+      text += fmt::format("{}: bound({}, {}); ", notation::nameOf(program, reader),
+                          program.indices[index].name, program.indices[index].size);
+  return text + fmt::format("{0}: {1}({2}, {2}0, {2}1, {3}); compute_at({4}, {2}0)",
+                            notation::nameOf(program, reader), random.chance(0.8) ? "split" : "divide", loop,
+                            random.pick<int>({1, 2, 3, 5, 7, 11}), notation::nameOf(program, producer));
+}
+
 std::string randomPlace(const notation::Program &program, Random &random) {
   const size_t number = size_t(random.below(int64_t(program.statements.size())));
   const std::string producer = notation::nameOf(program, number);
+  if (random.chance(0.4))
+    return randomTilePlace(program, number, random);
   const std::string loop = randomLoop(program, random);
   if (random.chance(0.4))
     return fmt::format("compute_inline({})", producer);
@@ -256,7 +283,7 @@ std::string scheduleRandomly(notation::Program &program, Random random) {
                              ? program.tensors[program.statements.front().lhs.tensor].name + ": "
                              : "";
     const std::string primitive = randomPrimitive(program, random);
-    const bool named = primitive.starts_with("compute") || primitive.find("precompute") != std::string::npos;
+    const bool named = primitive.find("compute") != std::string::npos;
     const std::string longer = text + (named ? "" : target) + primitive + "; ";
     notation::Program scheduled = original;
     try {

@@ -55,10 +55,19 @@ std::optional<int64_t> exactTripCount(scf::ForOp loop) {
   return count ? std::optional(count->getSExtValue()) : std::nullopt;
 }
 
+/// The least constant among what a bound is a minimum of, or minima of which it is one.
+static std::optional<int64_t> leastConstant(Value bound) {
+  Operation *op = bound.getDefiningOp();
+  if (!isa_and_nonnull<arith::MinUIOp, arith::MinSIOp>(op))
+    return getConstantIntValue(bound);
+  const std::optional<int64_t> a = leastConstant(op->getOperand(0)), b = leastConstant(op->getOperand(1));
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 std::optional<int64_t> maxTripCount(scf::ForOp loop) {
   if (std::optional<int64_t> exactly = exactTripCount(loop))
     return exactly;
-  if (std::optional<int64_t> tile = minWithConstant(loop.getUpperBound()))
+  if (std::optional<int64_t> tile = leastConstant(loop.getUpperBound()))
     if (std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()))
       return std::max<int64_t>(*tile - *lower, 0);
   Value length = otherOperand<arith::AddIOp>(loop.getUpperBound(), loop.getLowerBound());

@@ -273,10 +273,22 @@ private:
     const notation::Reshape reshape = notation::reshapeOf(access);
     const SmallVector<int64_t> shape(reshape.subscripts.size(), ShapedType::kDynamic);
     Value made = dialect::viewOf(b, loc(b), arg, reshape.digits, /*expand=*/false, shape);
-    if (!made) // of a format that a schedule asks for
-      throw support::SyntaxError("<expr>", program.text, access.range,
-                                 "no level of this format is a digit of whole indices");
+    if (!made)
+      failAtConversion(access);
     return {made, reshape.subscripts};
+  }
+
+  /// A format that a schedule asks for has no level for the digits at which it is read.
+  [[noreturn]] void failAtConversion(const Access &access) const {
+    const auto &all = statement.loops.conversions;
+    const auto found = std::ranges::find(all, access.tensor, &notation::LoopSchedule::Conversion::tensor);
+    const std::string why =
+        "'" + program.tensors[access.tensor].name +
+        "' is read at digits of an index, of which no level of this format is one; a dense "
+        "format, or one with a level for each dimension, has them";
+    if (found == all.end())
+      throw support::SyntaxError("<expr>", program.text, access.range, why);
+    throw support::SyntaxError(program.scheduleName, program.schedule, found->range, why);
   }
 
   /// The operand as a tensor of more dimensions: in its own buffers where its levels allow it, else copied

@@ -14,6 +14,7 @@
 #include "passes/program/LoopBlocks.h"
 #include "passes/program/LoopPair.h"
 #include "passes/program/TensorFlow.h"
+#include "passes/program/TileFusion.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
@@ -36,11 +37,14 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
     if (getOperation().isExternal())
       return;
     reasons.clear();
+    tileObstacles.clear();
     for (IterateOp loop : getOperation().getOps<IterateOp>())
       readInPlace(loop);
     if (llvm::any_of(getOperation().getOps<IterateOp>(),
                      [](IterateOp loop) { return !loopsUsedBy(loop).empty(); })) {
       unify(getOperation());
+      tileObstacles = program::fuseTiles(getOperation());
+      unify(getOperation()); // bounds of tiles stand several times
       fuseIn(getOperation().getBody().front());
     }
     for (auto &[statements, why] : reasons)
@@ -53,6 +57,7 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
 private:
   using Statements = std::pair<StringRef, StringRef>;
   llvm::MapVector<Statements, StringRef> reasons; ///< why loops of two statements are not one
+  program::TileObstacles tileObstacles;
 
   /// An iteration that reads a tensor's old value where it stores the new one finds it there.
   static void readInPlace(IterateOp loop) {
@@ -176,6 +181,8 @@ private:
       for (auto &[statements, reason] : reasons)
         if (statements.first == loop.lastStatement())
           why = reason;
+      if (const auto *obstacle = tileObstacles.find(loop.lastStatement()); obstacle != tileObstacles.end())
+        why = obstacle->second;
       emitError(locationOf(op, "compute_at"))
           << "what reads '" << loop.lastStatement() << "' has no loop over "
           << cast<StringAttr>(place.getValue().back()).getValue() << " that can compute it: " << why

@@ -324,13 +324,13 @@ private:
         !nest.legality.gathers && !fixedLength && (!nest.ivDependentBounds || model.hasWholeLines());
     const iteration::Choice<std::vector<iteration::Tile>> shapes =
         model.tiles(nest.legality.widestBits, unsigned(lanes.count), regular, nest.legality.gathers);
-    dialect::explainChoice(nest.inner, shapes.reason);
     auto [lower, upper] = commonBounds(begin, end);
     std::optional<int64_t> most = maxTripCount(nest.inner), exactly = exactTripCount(nest.inner);
     Value position = lower;
     int64_t left = exactly.value_or(-1);
     if (!exactly && !nest.ivDependentBounds && most && *most <= lanes.count)
       return oneVector(begin, end, lower, upper);
+    dialect::explainChoice(nest.inner, shapes.reason);
     for (const iteration::Tile &shape : shapes.value) {
       Lanes tile = lanes;
       tile.count = shape.elements;
@@ -425,6 +425,12 @@ private:
   }
 };
 
+/// Whether the loop has few iterations, of a number that is known when it runs: all fit a masked vector.
+/// Loops over blocks of a format have a version with constant bounds.
+bool isPartOfTile(scf::ForOp inner) {
+  return !exactTripCount(inner) && !minWithConstant(inner.getUpperBound());
+}
+
 struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   using RegisterTilesBase::RegisterTilesBase;
 
@@ -442,9 +448,11 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       if (!nest || scheduled == 1 || isBodyScheduled(nest->top()))
         continue;
       const iteration::Choice<unsigned> length =
-          model.vectorLength(nest->legality.widestBits, scheduled ? scheduled : vl);
+          model.vectorLengthFor(isPartOfTile(nest->inner) ? maxTripCount(nest->inner) : std::nullopt,
+                                nest->legality.widestBits, scheduled ? scheduled : vl);
       const Lanes lanes{length.value, /*scalable=*/false, index32, /*scalarizeGathers=*/true};
-      if (std::optional<int64_t> most = maxTripCount(nest->inner); most && *most < lanes.count)
+      if (std::optional<int64_t> most = maxTripCount(nest->inner);
+          most && *most < lanes.count && !(model.cpu.masks && isPartOfTile(nest->inner)))
         continue; // no vector fits
       dialect::explainChoice(nest->inner, length.reason);
       noteLanes(nest->inner);
