@@ -340,6 +340,9 @@ const std::vector<std::string> &Executable::remarks() const { return kernel->rem
 void Executable::run(std::vector<std::optional<Tensor>> &tensors, RunReport *report) const {
   RunReport unread;
   Run(checked, *kernel, tensors, options, report ? *report : unread).all();
+  for (size_t t = 0; t < tensors.size(); ++t)
+    if (const notation::TensorDecl &decl = checked.tensors[t]; decl.withoutValues && tensors[t])
+      tensors[t] = convert(*tensors[t], *decl.withoutValues, options);
 }
 
 } // namespace tulle::engine

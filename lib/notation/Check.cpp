@@ -450,12 +450,28 @@ private:
     }
   }
 
-  /// Where the format says what every stored value is, only a conversion checks that it is true.
-  void checkExplicit() const {
+  /// Whether each statement that writes the tensor makes a set of it, so that all its entries are true.
+  bool isSet(unsigned tensor) const {
+    return !program.tensors[tensor].input && std::ranges::all_of(program.statements, [&](const Statement &s) {
+      return s.lhs.tensor != tensor || (s.isSet && !s.accumulate);
+    });
+  }
+
+  /// Where the format says what every stored value is, only a conversion checks that it is true; sets have
+  /// one value.
+  void checkExplicit() {
     for (const Use &use : resolved.uses) {
-      const TensorDecl &tensor = program.tensors[use.access.tensor];
+      TensorDecl &tensor = program.tensors[use.access.tensor];
       if (!tensor.encoding.explicitVal)
         continue;
+      if (use.written && isSet(use.access.tensor) &&
+          format::explicitValue(tensor.encoding, ElementType::Bool)->i) {
+        tensor.withoutValues = tensor.encoding;
+        tensor.encoding = format::withStoredValues(tensor.encoding);
+        if (std::string why = format::whyNotExecutable(*tensor.withoutValues, tensor.type); !why.empty())
+          resolved.fail(use.access.range, fmt::format("the format of '{}': {}", tensor.name, why));
+        continue;
+      }
       if (use.written)
         resolved.fail(
             use.access.range,

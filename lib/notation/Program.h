@@ -320,6 +320,8 @@ struct TensorDecl {
   int64_t entries = -1; ///< stored in an input, where known: choices between loop orders follow it
   std::optional<unsigned> like = {}; ///< the tensor whose structure it has: its positions and coordinates
   bool condition = false;            ///< ends a loop: no text names it, and only the loop reads it
+  /// Of a set in a format with `explicitVal`, which it has in the end; `encoding` stores truth values.
+  std::optional<format::Encoding> withoutValues = {};
 };
 
 /// Semicolon-separated statements, checked against the tensors they use.
