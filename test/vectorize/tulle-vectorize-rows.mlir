@@ -27,7 +27,10 @@ func.func @row(%x: memref<?xf64>, %n: index) -> f64 {
 }
 
 // CHECK-LABEL: func.func @segment
-// CHECK: %[[LIMIT:.*]] = arith.subi %[[HI:.*]], %c127
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[HI:.*]], %[[LO:.*]]
+// CHECK: %[[LONG:.*]] = arith.cmpi sge, %[[LENGTH]], %c128
+// CHECK: %[[LAST:.*]] = arith.subi %[[HI]], %c31
+// CHECK: %[[LIMIT:.*]] = arith.select %[[LONG]], %[[LAST]], %[[LO]]
 // CHECK: %[[FOUR:.*]]:5 = scf.for {{.*}} to %[[LIMIT]] step %c32{{.*}} -> (index, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>)
 // CHECK-COUNT-4: vector.load
 // CHECK-COUNT-3: arith.addf %{{.*}} : vector<8xf64>

@@ -41,8 +41,8 @@ public:
       position = some.getResults().back();
   }
 
-  /// While there are `least` iterations more, loops over `chains` whole vectors at a time, each with partial
-  /// results of its own, which do not wait for each other.
+  /// Of `least` iterations or more, loops over `chains` whole vectors at a time, each with partial results of
+  /// its own, which do not wait for each other. Whether there are is guessed right where rows are short.
   void emitChains(int64_t chains, int64_t least) {
     const size_t count = partial.size();
     SmallVector<Value> carried{position};
@@ -51,7 +51,9 @@ public:
       for (auto [reduction, init] : llvm::zip_equal(legality.reductions, loop().getInitArgs()))
         carried.push_back(initialLanes(b, loc, reduction, lanes, init));
     Value step = constant(chains * lanes.count);
-    auto many = scf::ForOp::create(b, loc, position, sub(end, constant(least - 1)), step, carried);
+    Value isLong = is(arith::CmpIPredicate::sge, sub(end, position), constant(least));
+    Value limit = select(isLong, sub(end, constant(chains * lanes.count - 1)), position);
+    auto many = scf::ForOp::create(b, loc, position, limit, step, carried);
     disableLoopTransforms(many);
     for (int64_t chain = 0; chain < chains; ++chain)
       for (auto [k, reduction] : llvm::enumerate(legality.reductions)) {
