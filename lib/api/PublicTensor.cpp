@@ -44,7 +44,10 @@ TensorType AnyTensor::type() const {
 }
 
 std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
-int64_t AnyTensor::storedCount() const { return runtime::pickedCount(Access::unwrap(*this)); }
+int64_t AnyTensor::storedCount() const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  return tensor.pickedSlots.value_or(tensor.storedCount());
+}
 int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 
 static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
@@ -80,7 +83,7 @@ BufferView AnyTensor::rawValues() const {
                "explicitVal first",
                format::displayName(tensor.encoding), *tensor.encoding.explicitVal);
   const BufferView values = viewOf(tensor, tensor.layout.valuesField());
-  if (tensor.buffers.back().bytes < values.count * int64_t(values.width / 8))
+  if (tensor.buffers.back().isApart)
     throwError("the values of the tensor, a view in format {}, lie in several allocations; convert it with "
                "to(Format(\"ragged\")) first, or read it with a kernel",
                format::displayName(tensor.encoding));
@@ -90,7 +93,7 @@ BufferView AnyTensor::rawValues() const {
 void *AnyTensor::ownValues() {
   if (Access::unwrap(*this).encoding.explicitVal)
     rawValues(); // says why there are none
-  if (Access::unwrap(*this).picksRows)
+  if (Access::unwrap(*this).pickedSlots)
     impl->tensor = engine::compact(impl->tensor);
   runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout.valuesField()];
   if (!values.own || values.owner.use_count() > 1)

@@ -437,8 +437,12 @@ static void checkCount(const Tensor &tensor) {
 static void append(std::vector<void *> &slots, const Tensor &tensor) {
   checkCount(tensor);
   auto integer = [](int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); };
-  for (const Buffer &buffer : tensor.buffers)
-    slots.insert(slots.end(), {buffer.data, buffer.data, integer(0), integer(buffer.count), integer(1)});
+  for (const Buffer &buffer : tensor.buffers) {
+    // Code takes the number of values for a bound of that of entries.
+    const bool isValues = &buffer == &tensor.buffers.back();
+    const int64_t count = isValues ? tensor.mostSlots() : buffer.count;
+    slots.insert(slots.end(), {buffer.data, buffer.data, integer(0), integer(count), integer(1)});
+  }
   for (int64_t size : tensor.dims)
     slots.push_back(integer(size));
 }

@@ -116,7 +116,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
                                [](const runtime::Buffer &buffer) { return buffer.own; });
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
   const OneOp conversion = conversionOp(tensor.type, tensor.encoding, encoding,
-                                        indicesFit32(source.dims, source.storedCount()), own);
+                                        indicesFit32(source.dims, source.mostSlots()), own);
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] = conversion.kernel(options);
   report.origin = origin;
@@ -132,7 +132,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
 /// With widths that are not named chosen. The code makes tensors that store their values.
 Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
                  ConversionReport &report) {
-  Encoding target = format::resolveWidths(encoding, tensor.dims, tensor.storedCount());
+  Encoding target = format::resolveWidths(encoding, tensor.dims, tensor.mostSlots());
   if (encoding == tensor.encoding || target == tensor.encoding)
     return tensor;
   if (format::withStoredValues(tensor.encoding) == target)
@@ -250,7 +250,7 @@ Tensor answer(const Tensor &tensor, const std::vector<unsigned> &select, const A
               const Options &options) {
   const Tensor whole = runtime::whole(tensor);
   const OneOp kernel =
-      queryOp(tensor.type, tensor.encoding, select, aggregate, indicesFit32(whole.dims, whole.storedCount()));
+      queryOp(tensor.type, tensor.encoding, select, aggregate, indicesFit32(whole.dims, whole.mostSlots()));
   const auto code = kernel.kernel(options).first;
   Tensor result = emptyAnswer(tensor, select, aggregate);
   std::vector<Tensor> operands;
@@ -287,7 +287,7 @@ Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, c
   const std::string pattern =
       fmt::format("({0}) -> ({1} : compressed)", fmt::join(kept, ","), fmt::join(kept, " : compressed, "));
   bindings["T"].type = ElementType::I8;
-  bindings["T"].encoding = format::resolveWidths(format::parseEncoding(pattern), sizes, tensor.storedCount());
+  bindings["T"].encoding = format::resolveWidths(format::parseEncoding(pattern), sizes, tensor.mostSlots());
   notation::Program program = notation::check(text, bindings);
   std::vector<std::optional<Tensor>> tensors(program.tensors.size());
   const size_t source = program.tensors[0].name == "A" ? 0 : 1; // the other one is T
@@ -307,12 +307,16 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
 }
 
 Tensor compact(const Tensor &tensor, const Options &options) {
-  if (!tensor.picksRows)
+  if (!tensor.pickedSlots)
     return tensor;
+  if (format::hasSlices(tensor.encoding))
+    return runtime::cut(compact(runtime::whole(tensor), options), tensor.encoding);
   using enum format::LevelKind;
   Encoding packed = tensor.encoding;
-  format::LevelFormat &rows = packed.levels[1].format;
-  rows.kind = rows.kind == Jagged ? Ragged : Compressed;
+  for (format::Level &level : packed.levels)
+    level.format.kind = level.format.kind == Jagged            ? Ragged
+                        : level.format.kind == LooseCompressed ? Compressed
+                                                               : level.format.kind;
   return convert(convert(tensor, packed, options), tensor.encoding, options);
 }
 

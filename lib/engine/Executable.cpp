@@ -94,7 +94,7 @@ private:
   std::vector<unsigned> needWhole() const {
     std::vector<unsigned> found;
     auto add = [&](unsigned t) {
-      if (tensors[t] && tensors[t]->picksRows)
+      if (tensors[t] && tensors[t]->pickedSlots)
         found.push_back(t);
     };
     for (const TensorDecl &decl : program.tensors)
@@ -167,7 +167,7 @@ private:
   }
 
   Tensor withOwnValues(const Tensor &tensor) const {
-    if (tensor.picksRows)
+    if (tensor.pickedSlots)
       return compact(tensor, options);
     Tensor copy = tensor;
     copy.buffers.back() = Buffer::copyOf(tensor.buffers.back(), "a copy of the result's start value");

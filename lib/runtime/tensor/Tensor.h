@@ -2,6 +2,7 @@
 #pragma once
 #include "format/Layout.h"
 #include "support/ElementType.h"
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,7 +16,8 @@ struct Buffer {
   void *data = nullptr;
   int64_t count = 0; ///< elements (2-bit coordinates: of packed entries)
   int64_t bytes = 0;
-  bool own = false; ///< only tensors reach this memory, so that those that hold the same can share it
+  bool own = false;     ///< only tensors reach this memory, so that those that hold the same can share it
+  bool isApart = false; ///< several allocations, from the lowest address on; `bytes` are theirs
 
   /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of
   /// bad_alloc.
@@ -41,10 +43,10 @@ struct Tensor {
   std::vector<int64_t> wholeDims; ///< of a slice: the sizes of the tensor that was cut; else empty
   format::Layout layout;          ///< of `encoding`
   std::vector<Buffer> buffers;    ///< one per layout field
-  /// Its rows are parts of others' (Views.h): they may overlap, or lie in several allocations, so that only
-  /// what levels lead to may be read and nothing is written. Whoever needs more makes `engine::compact` of
-  /// it.
-  bool picksRows = false;
+  /// Where its rows are parts of others' (Views.h), the value slots of all rows together. They may overlap,
+  /// or lie in several allocations, so that only what levels lead to may be read, and nothing is written.
+  /// Whoever needs more makes `engine::compact` of it.
+  std::optional<int64_t> pickedSlots;
 
   /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
@@ -54,6 +56,8 @@ struct Tensor {
   /// Number of value slots (stored entries, block padding included); where rows are picked, up to the last
   /// one.
   int64_t storedCount() const { return buffers.back().count; }
+  /// No fewer than there are in all rows, each of which may be picked several times.
+  int64_t mostSlots() const { return std::max(storedCount(), pickedSlots.value_or(0)); }
   int64_t bytes() const; ///< of all buffers
 };
 

@@ -19,7 +19,7 @@ namespace {
 Tensor withEncoding(const Tensor &tensor, format::Encoding encoding, std::vector<int64_t> dims) {
   Tensor made(std::move(encoding), tensor.type, std::move(dims));
   made.buffers = tensor.buffers;
-  made.picksRows = tensor.picksRows;
+  made.pickedSlots = tensor.pickedSlots;
   return made;
 }
 
@@ -125,20 +125,24 @@ Buffer endsBuffer(const Ends &ends, unsigned width) {
   return made;
 }
 
-/// The rows `ends` of a tensor, of which the last ends there, in the encoding of its rows anywhere. Positions
-/// have 32 or 64 bits; nullopt where those of other levels must stay narrower.
-std::optional<Tensor> pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, int64_t last) {
-  const unsigned needed = last <= std::numeric_limits<int32_t>::max() ? 32 : 64;
-  const auto &positions = tensor.layout.positions;
-  const bool others = std::any_of(positions.begin() + 2, positions.end(),
-                                  [](const auto &field) { return field.has_value(); });
-  if (others && encoding.posWidth < needed)
-    return std::nullopt;
-  encoding.posWidth = others ? encoding.posWidth : needed;
+/// The slots of rows, each of so many values.
+int64_t slotsOf(const Ends &ends, int64_t each) {
+  int64_t count = 0;
+  for (auto [begin, end] : ends)
+    count = checkedAdd(count, end - begin, "the rows of a view");
+  return checkedMul(count, each, "the rows of a view");
+}
+
+/// Positions up to `last` have 32 bits where that is enough.
+unsigned positionWidth(int64_t last) { return last <= std::numeric_limits<int32_t>::max() ? 32 : 64; }
+
+/// The rows `ends` of a tensor, of which the last ends there, in the encoding of its rows anywhere.
+Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, int64_t last, int64_t each) {
+  encoding.posWidth = positionWidth(last);
   std::vector<int64_t> dims = tensor.dims;
   dims[0] = int64_t(ends.size());
   Tensor made(std::move(encoding), tensor.type, std::move(dims));
-  made.picksRows = true;
+  made.pickedSlots = slotsOf(ends, each);
   // Of a dense level the positions are new, else they replace its own, which come first.
   const auto kept = tensor.buffers.begin() + (tensor.layout.positions[1] ? 1 : 0);
   made.buffers.push_back(endsBuffer(ends, made.encoding.posWidth));
@@ -201,6 +205,9 @@ std::optional<Anchored> anchor(const std::vector<Tensor> &tensors, int64_t each)
     made.begins.push_back(int64_t(distance / uintptr_t(unit)));
   }
   made.values.owner = ownersOf(tensors);
+  made.values.isApart = std::ranges::any_of(tensors, [&](const Tensor &tensor) {
+    return tensor.buffers.back().isApart || tensor.values() != tensors[0].values();
+  });
   made.values.data = end ? reinterpret_cast<void *>(lowest) : nullptr;
   made.values.count = end ? int64_t((end - lowest) / byteWidth(tensors[0].type)) : 0;
   return made;
@@ -299,7 +306,8 @@ std::optional<Tensor> gathered(const Tensor &tensor, std::span<const int64_t> ro
       throwError("gather: number {}, counted from 0, is {}, and the rows are 0 to {}", r, rows[r],
                  tensor.dims[0] - 1);
   std::optional<format::Encoding> encoding = format::withRowsAnywhere(tensor.encoding);
-  if (!encoding)
+  const std::optional<int64_t> each = encoding ? valuesOfEach(tensor) : std::nullopt;
+  if (!each)
     return std::nullopt;
   const Rows own(tensor);
   Ends ends;
@@ -308,13 +316,14 @@ std::optional<Tensor> gathered(const Tensor &tensor, std::span<const int64_t> ro
     ends.push_back(own[row]);
     last = std::max(last, ends.back().second);
   }
-  return pick(tensor, std::move(*encoding), ends, last);
+  return pick(tensor, std::move(*encoding), ends, last, *each);
 }
 
 std::optional<Tensor> concatenated(const std::vector<Tensor> &tensors) {
   requireAlike(tensors, 1, "concat");
   const std::optional<format::Encoding> encoding = format::withRowsAnywhere(tensors[0].encoding);
-  if (!encoding)
+  const std::optional<int64_t> each = encoding ? valuesOfEach(tensors[0]) : std::nullopt;
+  if (!each)
     return std::nullopt;
   std::vector<Rows> own;
   for (const Tensor &tensor : tensors) {
@@ -329,8 +338,7 @@ std::optional<Tensor> concatenated(const std::vector<Tensor> &tensors) {
     own.emplace_back(tensor);
   }
   // Rows that are values only may come from several allocations.
-  const std::optional<int64_t> each = valuesOfEach(tensors[0]);
-  const bool isJagged = each && *each > 0 && encoding->levels[1].format.kind == LevelKind::Jagged;
+  const bool isJagged = *each > 0 && encoding->levels[1].format.kind == LevelKind::Jagged;
   const std::optional<Anchored> at = isJagged ? anchor(tensors, *each) : std::nullopt;
   if (isJagged ? !at
                : !std::ranges::all_of(tensors, [&](const Tensor &t) { return sharesRows(t, tensors[0]); }))
@@ -344,9 +352,9 @@ std::optional<Tensor> concatenated(const std::vector<Tensor> &tensors) {
       ends.push_back({from + begin, from + end});
       last = std::max(last, from + end);
     }
-  std::optional<Tensor> made = pick(tensors[0], *encoding, ends, last);
-  if (made && at)
-    made->buffers.back() = at->values;
+  Tensor made = pick(tensors[0], *encoding, ends, last, *each);
+  if (at)
+    made.buffers.back() = at->values;
   return made;
 }
 
@@ -373,47 +381,48 @@ std::optional<Tensor> stacked(const std::vector<Tensor> &tensors) {
   encoding.levels[1].format.kind = LevelKind::Jagged;
   Tensor made(format::resolveWidths(encoding, dims, last), tensors[0].type, std::move(dims));
   made.buffers = {endsBuffer(ends, made.encoding.posWidth), at->values};
-  made.picksRows = true;
+  made.pickedSlots = slotsOf(ends, each);
   return made;
 }
 
 //===--- Simpler formats ---===//
 
-/// The buffer without its first elements, of `count` that remain.
+/// The buffer without its first elements, of `count` that remain, all of which are rows'.
 static Buffer behind(Buffer buffer, int64_t elements, int64_t count, int64_t width) {
   buffer.data = static_cast<std::byte *>(buffer.data) + elements * width;
   buffer.count = count;
   buffer.bytes = count * width;
+  buffer.isApart = false;
   return buffer;
 }
 
-/// Rows of equal lengths at equal distances: the first columns of a dense tensor.
+/// Rows of equal lengths at equal distances: the first, or the last, columns of a dense tensor.
 static std::optional<Tensor> asDense(const Tensor &tensor, const Ends &ends, int64_t each) {
-  if (!isPlainNest(tensor.encoding))
+  if (!isPlainNest(tensor.encoding) || ends.empty())
     return std::nullopt;
-  const int64_t size = tensor.dims[1], rows = int64_t(ends.size()),
-                distance = rows > 1 ? ends[1].first - ends[0].first : size;
+  const int64_t size = tensor.dims[1], rows = int64_t(ends.size()), first = ends.front().first;
+  const int64_t distance = rows > 1 ? ends[1].first - first : size;
   for (int64_t r = 0; r < rows; ++r)
-    if (ends[size_t(r)].second - ends[size_t(r)].first != size ||
-        ends[size_t(r)].first != ends[0].first + r * distance)
+    if (ends[size_t(r)].first != first + r * distance ||
+        ends[size_t(r)].second - ends[size_t(r)].first != size)
       return std::nullopt;
-  const format::Encoding dense = format::denseEncoding(unsigned(tensor.dims.size()));
-  if (rows == 0 || distance < size)
-    return std::nullopt;
-  Tensor made(format::resolveWidths(dense, 0, 0), tensor.type, tensor.dims);
-  const int64_t count = ((rows - 1) * distance + size) * each;
   const Buffer &values = tensor.buffers.back();
-  made.buffers = {behind(values, ends[0].first * each, count, byteWidth(tensor.type))};
-  if (distance == size)
-    return made;
-  if (values.bytes < values.count * byteWidth(tensor.type)) // nobody's memory lies between the rows
+  const int64_t rest = distance - size, end = first + rows * distance;
+  // Whole rows of the dense tensor lie in memory, which nobody's does between allocations.
+  const bool before = end * each > values.count;
+  if (rest < 0 || (rest > 0 && (values.isApart || (before && first < rest))))
     return std::nullopt;
-  made.dims[1] = distance;
-  return slice(made, 1, 0, size);
+  std::vector<int64_t> dims = tensor.dims;
+  dims[1] = distance;
+  const format::Encoding dense = format::denseEncoding(unsigned(dims.size()));
+  Tensor made(format::resolveWidths(dense, 0, 0), tensor.type, std::move(dims));
+  const int64_t begin = before ? first - rest : first;
+  made.buffers = {behind(values, begin * each, rows * distance * each, byteWidth(tensor.type))};
+  return rest == 0 ? made : slice(made, 1, before ? rest : 0, size);
 }
 
 Tensor canonical(const Tensor &tensor) {
-  if (!tensor.picksRows)
+  if (!tensor.pickedSlots || !format::withRowsAnywhere(tensor.encoding))
     return tensor;
   const Rows own(tensor);
   Ends ends;
@@ -445,19 +454,6 @@ Tensor canonical(const Tensor &tensor) {
     made.buffers.push_back(behind(tensor.buffers[1], first, count, crdWidth / 8));
   made.buffers.push_back(behind(tensor.buffers.back(), first * *each, count * *each, byteWidth(tensor.type)));
   return made;
-}
-
-int64_t pickedCount(const Tensor &tensor) {
-  if (!tensor.picksRows)
-    return tensor.storedCount();
-  const Rows rows(tensor);
-  const std::optional<int64_t> each = valuesOfEach(tensor);
-  if (!each) // levels of their own stand below
-    return tensor.storedCount();
-  int64_t count = 0;
-  for (int64_t r = 0; r < tensor.dims[0]; ++r)
-    count += rows[r].second - rows[r].first;
-  return count * *each;
 }
 
 } // namespace tulle::runtime

@@ -26,7 +26,4 @@ std::optional<Tensor> stacked(const std::vector<Tensor> &tensors);
 /// (`compressed`), those of full length at equal distances `dense`. Reads the positions of the rows.
 Tensor canonical(const Tensor &tensor);
 
-/// The number of value slots that are some row's, in each row that has them.
-int64_t pickedCount(const Tensor &tensor);
-
 } // namespace tulle::runtime
