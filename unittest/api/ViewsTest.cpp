@@ -150,6 +150,11 @@ TEST(Views, RowsOfSeveralAllocations) {
   J.write([](std::span<double> all) { all[0] = 100; });
   EXPECT_EQ(a[0], 1);
   EXPECT_THAT(elements(sum(J)), ElementsAre(105, 4, 13));
+  // Wherever its arrays lie, a batch is of one type.
+  std::vector<double> far(1 << 20);
+  tulle::Tensor<double> other =
+      tulle::stack<double>({tulle::dense<double>({1 << 20}, far), tulle::dense<double>({3}, a)});
+  EXPECT_EQ(formatOf(other), formatOf(J));
   // Lengths are the maker's: those of another batch must agree.
   tulle::Tensor<double> K = tulle::stack<double>(
       {tulle::dense<double>({1}, b), tulle::dense<double>({1}, b), tulle::dense<double>({3}, a)});

@@ -133,12 +133,14 @@ int64_t slotsOf(const Ends &ends, int64_t each) {
   return checkedMul(count, each, "the rows of a view");
 }
 
-/// Positions up to `last` have 32 bits where that is enough.
-unsigned positionWidth(int64_t last) { return last <= std::numeric_limits<int32_t>::max() ? 32 : 64; }
-
-/// The rows `ends` of a tensor, of which the last ends there, in the encoding of its rows anywhere.
-Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, int64_t last, int64_t each) {
-  encoding.posWidth = positionWidth(last);
+/// The rows `ends` of a tensor in the encoding of its rows anywhere. How far jagged ones are apart differs
+/// from one to the next, and kernels are compiled for a width.
+Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, int64_t each) {
+  int64_t last = 0;
+  for (auto [begin, end] : ends)
+    last = std::max(last, end);
+  const bool isJagged = encoding.levels[1].format.kind == LevelKind::Jagged;
+  encoding.posWidth = isJagged || last > std::numeric_limits<int32_t>::max() ? 64 : 32;
   std::vector<int64_t> dims = tensor.dims;
   dims[0] = int64_t(ends.size());
   Tensor made(std::move(encoding), tensor.type, std::move(dims));
@@ -311,12 +313,9 @@ std::optional<Tensor> gathered(const Tensor &tensor, std::span<const int64_t> ro
     return std::nullopt;
   const Rows own(tensor);
   Ends ends;
-  int64_t last = 0;
-  for (int64_t row : rows) {
+  for (int64_t row : rows)
     ends.push_back(own[row]);
-    last = std::max(last, ends.back().second);
-  }
-  return pick(tensor, std::move(*encoding), ends, last, *each);
+  return pick(tensor, std::move(*encoding), ends, *each);
 }
 
 std::optional<Tensor> concatenated(const std::vector<Tensor> &tensors) {
@@ -344,15 +343,13 @@ std::optional<Tensor> concatenated(const std::vector<Tensor> &tensors) {
                : !std::ranges::all_of(tensors, [&](const Tensor &t) { return sharesRows(t, tensors[0]); }))
     return std::nullopt;
   Ends ends;
-  int64_t last = 0;
   for (size_t t = 0; t < tensors.size(); ++t)
     for (int64_t r = 0; r < tensors[t].dims[0]; ++r) {
       const auto [begin, end] = own[t][r];
       const int64_t from = at ? at->begins[t] : 0;
       ends.push_back({from + begin, from + end});
-      last = std::max(last, from + end);
     }
-  Tensor made = pick(tensors[0], *encoding, ends, last, *each);
+  Tensor made = pick(tensors[0], *encoding, ends, *each);
   if (at)
     made.buffers.back() = at->values;
   return made;
@@ -370,16 +367,15 @@ std::optional<Tensor> stacked(const std::vector<Tensor> &tensors) {
   if (!at)
     return std::nullopt;
   Ends ends;
-  int64_t last = 0;
   for (size_t t = 0; t < tensors.size(); ++t) {
     ends.push_back({at->begins[t], at->begins[t] + tensors[t].dims[0]});
-    last = std::max(last, ends.back().second);
     dims[0] = std::max(dims[0], tensors[t].dims[0]);
   }
   dims.insert(dims.begin(), int64_t(tensors.size()));
   format::Encoding encoding = format::denseEncoding(unsigned(dims.size()));
   encoding.levels[1].format.kind = LevelKind::Jagged;
-  Tensor made(format::resolveWidths(encoding, dims, last), tensors[0].type, std::move(dims));
+  encoding.posWidth = 64;
+  Tensor made(format::resolveWidths(encoding, 0, 0), tensors[0].type, std::move(dims));
   made.buffers = {endsBuffer(ends, made.encoding.posWidth), at->values};
   made.pickedSlots = slotsOf(ends, each);
   return made;
