@@ -536,10 +536,8 @@ private:
       auto outcome = order.plan();
       if (attempt == 0)
         result.outcome = outcome;
-      if (order.acceptedAnyCost()) {
+      if (order.acceptedAnyCost()) // others may still have to be converted, and not be able to
         result.cost = std::numeric_limits<double>::infinity();
-        return result;
-      }
       if (auto *done = std::get_if<Plan>(&outcome)) {
         if (stored.back().assembled && !insertsInOrder(*done, reduction, stored.back()))
           result.cost += costs.insertOutOfOrder * std::accumulate(entries.begin(), entries.end(), 0.0);
