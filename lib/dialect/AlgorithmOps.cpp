@@ -98,7 +98,9 @@ LogicalResult AccumulateOp::verify() {
     return success();
   return emitOpError("expected a tensor of one compressed level, which is ordered (constraint 4)");
 }
-LogicalResult ScatterOp::verify() { return verifyBuffers(*this, getEntries(), getTensor(), getSizes()); }
+LogicalResult ScatterLevelsOp::verify() {
+  return verifyBuffers(*this, getEntries(), getTensor(), getSizes());
+}
 
 LogicalResult BuildLevelsOp::verify() {
   auto sorted = getSorted().getType(), made = getResult().getType();

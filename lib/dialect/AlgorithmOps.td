@@ -239,11 +239,11 @@ def Tulle_AccumulateOp : Tulle_BuildOp<"accumulate", [], (ins UnitAttr:$hashed)>
   }];
 }
 
-def Tulle_ScatterOp : Tulle_BuildOp<"scatter", [AttrSizedOperandSegments], (ins Optional<AnyRankedTensor>:$pairs)> {
+def Tulle_ScatterLevelsOp : Tulle_BuildOp<"scatter_levels", [AttrSizedOperandSegments], (ins Optional<AnyRankedTensor>:$pairs)> {
   let summary = "The buffers of a tensor whose entries are stored at the positions that attribute queries give";
   let description = [{
     ```mlir
-    %buffers:3 = tulle.scatter %entries sizes (%m, %k) for tensor<?x?xf64, #CSC> : !tulle.entries<2, f64> -> …
+    %buffers:3 = tulle.scatter_levels %entries sizes (%m, %k) for tensor<?x?xf64, #CSC> : !tulle.entries<2, f64> -> …
     ```
     A first run of the loops answers the queries of levels (histograms, largest coordinates), prefix sums give the positions, and a
     second run stores each entry at its own. Entries that come in any order are sorted in their segments afterwards

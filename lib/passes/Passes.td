@@ -273,7 +273,7 @@ def LowerAccumulate : LowerAlgorithm<"tulle-lower-accumulate", "Lower tulle.accu
   large as the largest so far. Entries that come once each and in order are listed alone.
 }]>;
 
-def LowerScatter : LowerAlgorithm<"tulle-lower-scatter", "Lower tulle.scatter to loops that query the entries and loops that store them", [{
+def LowerScatterLevels : LowerAlgorithm<"tulle-lower-scatter-levels", "Lower tulle.scatter_levels to loops that query the entries and loops that store them", [{
   Levels are queried together as far as they do not depend on each other; each then says how many positions it has. Entries far
   from each other are partitioned by ranges of parents first, which a sample of the stream decides.
 }]>;

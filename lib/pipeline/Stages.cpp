@@ -94,7 +94,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
                        options.parallel);
   case Stage::Loops:
     return fmt::format(
-        "tulle-lower-build-levels,tulle-lower-scatter,tulle-lower-workspace,tulle-lower-append-blocks,"
+        "tulle-lower-build-levels,tulle-lower-scatter-levels,tulle-lower-workspace,tulle-lower-append-blocks,"
         "tulle-lower-collect,tulle-lower-sort,tulle-lower-append,"
         "tulle-inline-entries,tulle-lower-accumulate,"
         "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"

@@ -33,7 +33,7 @@ func.func @workspace(%m: index, %n: index, %count: index, %v: f64) -> tensor<?x?
 
 // CHECK-LABEL: @scatter
 // CHECK: tulle.entries
-// CHECK: tulle.scatter
+// CHECK: tulle.scatter_levels
 func.func @scatter(%m: index, %n: index, %count: index, %v: f64) -> tensor<?x?xf64, #CSC> {
   %c0 = arith.constant 0 : index
   %C = tulle.assemble (%m, %n) bound %count attributes {order = affine_map<(i, j) -> (i, j)>, unique} {

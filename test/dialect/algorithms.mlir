@@ -53,10 +53,10 @@ func.func @streams(%pairs: tensor<?x?xi1, #CSR>, %n: index, %v: f64) {
   %r:3 = tulle.accumulate %one sizes(%n) for tensor<?xf64, #row> : !tulle.entries<1, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
   // CHECK: tulle.accumulate %{{.*}} sizes(%{{.*}}) for tensor<?xf64, #{{.*}}> {hashed} :
   %h:3 = tulle.accumulate %one sizes(%n) for tensor<?xf64, #row> {hashed} : !tulle.entries<1, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
-  // CHECK: tulle.scatter %[[ENTRIES]] sizes
-  %s:3 = tulle.scatter %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
-  // CHECK: tulle.scatter %[[ENTRIES]] pairs %{{.*}} sizes
-  %p:3 = tulle.scatter %e pairs %pairs sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64>, tensor<?x?xi1, #CSR> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.scatter_levels %[[ENTRIES]] sizes
+  %s:3 = tulle.scatter_levels %e sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
+  // CHECK: tulle.scatter_levels %[[ENTRIES]] pairs %{{.*}} sizes
+  %p:3 = tulle.scatter_levels %e pairs %pairs sizes(%n, %n) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64>, tensor<?x?xi1, #CSR> -> memref<?xi64>, memref<?xi64>, memref<?xf64>
   return
 }
 

@@ -20,8 +20,8 @@ std::optional<unsigned> countedDimension(const format::Expr &e, const levels::Le
 /// knows the entry before: these are restarted with each.
 class Scatter {
 public:
-  /// `pairs` (ScatterOp), and whether positions that are stored to after each other are in the cache (i1), if
-  /// known.
+  /// `pairs` (ScatterLevelsOp), and whether positions that are stored to after each other are in the cache
+  /// (i1), if known.
   Scatter(Target &target, const Stream &stream, mlir::Value pairs, bool parallel, mlir::Value cacheResident)
       : b(target.builder), target(target), stream(stream), order(stream.order), pairs(pairs),
         cacheResident(cacheResident), ranks(target, order),

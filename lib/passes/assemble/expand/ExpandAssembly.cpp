@@ -215,8 +215,8 @@ struct ExpandAssembly : impl::ExpandAssemblyBase<ExpandAssembly> {
       return AccumulateOp::create(b, target.loc, types, entries, strategy == AssemblyStrategy::Hashed, sizes,
                                   target.tensor, /*parallel=*/false, target.combine, target.plan);
     case AssemblyStrategy::Scatter:
-      return ScatterOp::create(b, target.loc, types, entries, pairs, sizes, target.tensor, parallel,
-                               target.combine, target.plan);
+      return ScatterLevelsOp::create(b, target.loc, types, entries, pairs, sizes, target.tensor, parallel,
+                                     target.combine, target.plan);
     default:
       return AppendOp::create(b, target.loc, types, entries, Value(), sizes, target.tensor, /*unique=*/false,
                               parallel, share, target.combine, target.plan);

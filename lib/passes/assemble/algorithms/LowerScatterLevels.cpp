@@ -1,4 +1,4 @@
-// tulle-lower-scatter: entries are stored at their positions, when all levels have their sizes.
+// tulle-lower-scatter-levels: entries are stored at their positions, when all levels have their sizes.
 #include "passes/Passes.h"
 #include "passes/assemble/algorithms/HoistPositions.h"
 #include "passes/assemble/algorithms/Phase.h"
@@ -316,12 +316,12 @@ void Scatter::forEachChunk(llvm::function_ref<void(const Chunk *)> body) {
 
 namespace tulle::passes {
 using namespace assemble;
-#define GEN_PASS_DEF_LOWERSCATTER
+#define GEN_PASS_DEF_LOWERSCATTERLEVELS
 #include "passes/Passes.h.inc"
 
 namespace {
 
-void lower(Target &target, const Stream &stream, ScatterOp op) {
+void lower(Target &target, const Stream &stream, ScatterLevelsOp op) {
   auto directly = [&](Value cacheResident) {
     Scatter(target, stream, op.getPairs(), op.getParallel(), cacheResident).run();
   };
@@ -333,9 +333,9 @@ bool isReadyToScatter(const TargetFacts &target, const Stream &stream) {
   return isBuildable(target.encoding(), stream.order) && isReady(target, stream.order);
 }
 
-struct LowerScatter : impl::LowerScatterBase<LowerScatter> {
+struct LowerScatterLevels : impl::LowerScatterLevelsBase<LowerScatterLevels> {
   void runOnOperation() override {
-    if (failed(lowerBuild<ScatterOp>(getOperation(), isReadyToScatter, lower)))
+    if (failed(lowerBuild<ScatterLevelsOp>(getOperation(), isReadyToScatter, lower)))
       signalPassFailure();
   }
 };

@@ -1,5 +1,5 @@
-// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-scatter --canonicalize | FileCheck %s
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-choose-assembly,tulle-expand-assembly{parallel=true},tulle-lower-scatter,func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
+// RUN: tulle-opt %s --tulle-choose-assembly --tulle-expand-assembly --tulle-lower-scatter-levels --canonicalize | FileCheck %s
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(tulle-choose-assembly,tulle-expand-assembly{parallel=true},tulle-lower-scatter-levels,func.func(canonicalize))' | FileCheck %s --check-prefix=PARTS
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed), posWidth = 32, crdWidth = 32 }>
