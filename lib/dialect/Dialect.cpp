@@ -1,5 +1,6 @@
 // The dialect itself, its attributes that have a text of their own, and its types.
 #include "dialect/Dialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Support/DebugStringHelper.h"
 #include "support/Diagnostic.h"

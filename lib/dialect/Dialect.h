@@ -14,6 +14,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -70,6 +71,8 @@ EncodingAttr getEncoding(mlir::RankedTensorType type);
 mlir::RankedTensorType withEncoding(mlir::RankedTensorType type, const format::Encoding &encoding);
 /// The selection that a tensor of integers is: one more dimension, of which each integer is a coordinate.
 mlir::RankedTensorType selectionOf(mlir::RankedTensorType integers);
+/// A memref of the dimensions that are not given, at one coordinate of each that is.
+mlir::MemRefType sliceType(mlir::MemRefType whole, llvm::ArrayRef<int64_t> given);
 /// What `--strategy` may be: the names of the enum.
 std::vector<std::string> strategyNames();
 /// What an scf.for is by its `tulle.loop`.

@@ -392,8 +392,8 @@ def Tulle_CoiterateOp : Tulle_Op<"coiterate", [AttrSizedOperandSegments, SingleB
   let hasCanonicalizer = 1;
 }
 
-def Tulle_YieldOp : Tulle_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IterateOp", "CoiterateOp", "ParallelOp"]>]> {
-  let summary = "Ends a loop body, or a parallel region, with the values carried on";
+def Tulle_YieldOp : Tulle_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IterateOp", "CoiterateOp", "ParallelOp", "IndexMapOp"]>]> {
+  let summary = "Ends a loop body, or a parallel region, with the values carried on, and an index map with coordinates";
   let arguments = (ins Variadic<AnyType>:$values);
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -13,6 +13,15 @@ using namespace mlir;
 using namespace tulle;
 using namespace tulle::dialect;
 
+/// The type of an init, which a tensor's result has, too.
+static ParseResult parseDestination(OpAsmParser &parser, Type &init, Type &result) {
+  if (parser.parseType(init))
+    return failure();
+  result = isa<RankedTensorType>(init) ? init : Type();
+  return success();
+}
+static void printDestination(OpAsmPrinter &printer, Operation *, Type init, Type) { printer << init; }
+
 #define GET_OP_CLASSES
 #include "dialect/TulleOps.cpp.inc"
 

@@ -10,6 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
 def Tulle_Dialect : Dialect {
   let name = "tulle";
@@ -24,7 +25,7 @@ def Tulle_Dialect : Dialect {
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
     void printAttribute(::mlir::Attribute attr, ::mlir::DialectAsmPrinter &printer) const override;
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 class Tulle_Op<string mnemonic, list<Trait> traits = []> : Op<Tulle_Dialect, mnemonic, traits>;
@@ -40,6 +41,7 @@ include "dialect/EncodingAttr.td"
 include "dialect/CpuAttr.td"
 include "dialect/StructuredOps.td"
 include "dialect/IndirectOps.td"
+include "dialect/SubsetOps.td"
 include "dialect/ScheduleAttr.td"
 include "dialect/IterateOps.td"
 include "dialect/AssembleOps.td"

@@ -33,13 +33,29 @@ def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg
     "Import linalg on tensors with #sparse_tensor.encoding", [{
   Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, `sparse_tensor.concatenate` and `tensor.concat` of
   a sparse result become `tulle.concat`, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
-  levels than a view has, `tensor.gather` becomes linalg.generic over `tulle.one_hot`, and
+  levels than a view has, `tensor.gather` and `tensor.scatter` become `tulle.gather` and `tulle.scatter`, and
   named linalg operations become linalg.generic. A tensor that a function makes (`tensor.empty`,
   `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one states by
   `tulle.like` which input's pattern it has.
 }]>;
 
 //===--- Stages 1 and 2: sets of coordinates ---===//
+
+def ExpandGather : FunctionPass<"tulle-expand-gather", tulle # linalg # tensor # arith,
+    "Expand gathers and scatters of tensors to products with what their integers select", [{
+  `tulle.gather` and `tulle.scatter` of tensors in any format become linalg.generic over `tulle.one_hot`. Integers are checked before the loops, or made
+  coordinates (`tulle.bounded_indices`, `tulle.distinct_indices`). Indices of type index, which have to be an argument of the function, become i64.
+}]>;
+
+def ExpandIndexMap : FunctionPass<"tulle-expand-index-map", tensor # arith, "Expand index maps to tensors of coordinates", [{
+  `tulle.index_map` that no fold has used becomes tensor.generate, which evaluates the region for each coordinate that it stores.
+}]>;
+
+def LowerGather : FunctionPass<"tulle-lower-gather", scf # memref # arith # ["::mlir::cf::ControlFlowDialect"],
+    "Lower gathers and scatters of buffers to loops", [{
+  `tulle.gather` and `tulle.scatter` of memrefs, as one-shot-bufferize leaves them, become a loop over the places of the indices, around loops over the elements of a
+  slice; a view becomes a memref.subview for each place. Where `outside` is an error, `cf.assert` says which integer is none.
+}]>;
 
 def ExpandConvert : FunctionPass<"tulle-expand-convert", tulle # arith # scf # tensor # complex,
     "Expand a returned conversion to loops over its source that insert", [{

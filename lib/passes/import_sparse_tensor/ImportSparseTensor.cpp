@@ -161,7 +161,7 @@ LogicalResult importFunction(func::FuncOp func) {
     if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
     else if ((isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op)) ||
-             isConcatenation(op) || passes::isReshape(op) || isa<tensor::GatherOp>(op))
+             isConcatenation(op) || passes::isReshape(op) || isa<tensor::GatherOp, tensor::ScatterOp>(op))
       replaced.push_back(op);
   });
   for (Operation *op : replaced) {
@@ -179,6 +179,9 @@ LogicalResult importFunction(func::FuncOp func) {
         return failure();
       if (!isSparse((*empty)->getResult(0)))
         made.push_back(*empty);
+    } else if (auto scatter = dyn_cast<tensor::ScatterOp>(op)) {
+      if (failed(passes::importScatter(rewriter, scatter)))
+        return failure();
     } else if (passes::isReshape(op)) {
       if (failed(passes::importReshape(rewriter, op)))
         return failure();
