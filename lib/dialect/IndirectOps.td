@@ -88,6 +88,7 @@ def Tulle_ReshapeOp : Tulle_Op<"reshape", [Pure]> {
     $source `by` (`expand` $expand^)? $map `to` `(` $sizes `)` attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tulle_OneHotOp : Tulle_Op<"one_hot", [Pure]> {
@@ -134,4 +135,6 @@ def Tulle_ConcatOp : Tulle_Op<"concat", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$parts `along` $along attr-dict `:` functional-type($parts, $result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }

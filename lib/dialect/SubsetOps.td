@@ -50,6 +50,7 @@ def Tulle_GatherOp : Tulle_SubsetOp<"gather"> {
     (`view` $view^)? $source `[` $indices `]` (`coordinates` `=` $coordinates^)? (`outside` $outside^)? `into` $init attr-dict `:`
     type($source) `[` type($indices) `]` `into` custom<Destination>(type($init), type($result))
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
