@@ -27,6 +27,9 @@ def Tulle_GatherOp : Tulle_SubsetOp<"gather"> {
       : memref<4x?xf32>[memref<?x1xindex>] into memref<?xmemref<?xf32, strided<[1], offset: ?>>>
     ```
 
+    It implements upstream's TilingInterface, SubsetExtractionOpInterface and BufferizableOpInterface in `tulle-opt` (`lib/transform`). A tile
+    of one element, or slice, is a `tensor.extract_slice` at the coordinates.
+
     Constraints:
     1. Source, indices and init are tensors, and the result has the type of the init; or they are memrefs, and there is no result.
     2. `coordinates` are distinct dimensions of the source, one at least, and the last dimension of the indices has their number as its static size; indices
@@ -65,6 +68,8 @@ def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
 
     `outside` says what becomes of integers that are no coordinates: an `error` is the default, with `nothing` the elements there are dropped, with
     `nearest` they are stored at 0 or the last coordinate.
+
+    Upstream's interfaces are those of tulle.gather, with SubsetInsertionOpInterface; tiles of several places follow on each other.
 
     Constraints:
     1. Source, destination and indices are tensors, and the result has the type of the destination; or they are memrefs, and there is no result.

@@ -1,4 +1,4 @@
-// mlir-opt with Tulle's dialect, passes and transform ops.
+// mlir-opt with Tulle's dialect, passes and transform ops, and what upstream's passes ask of its ops.
 #include "dialect/Dialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -6,6 +6,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "transform/ScheduleOps.h"
+#include "transform/SubsetModels.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
@@ -15,5 +16,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   registry.insert<tulle::dialect::TulleDialect>();
   tulle::transform::registerScheduleOps(registry);
+  tulle::transform::registerTilingModels(registry);
+  tulle::transform::registerBufferizationModels(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tulle's optimizer driver\n", registry));
 }
