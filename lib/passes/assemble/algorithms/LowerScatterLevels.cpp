@@ -89,7 +89,7 @@ void Scatter::restart() {
   unsigned deepest = 0;
   for (unsigned l = 0; l < builds.size(); ++l)
     if (tellsFirst(l))
-      deepest = l + 1;
+      deepest = std::max(deepest, target.positionsEnd(l));
   Value none = target.constant(std::numeric_limits<int64_t>::min());
   for (const Register &before : last)
     before.set(none);
@@ -107,13 +107,14 @@ Values Scatter::coordinates(ValueRange dims, bool numbered) {
       return numbered ? counters->number(e) : zero();
     return ranked ? ranks.number(dims) : zero();
   });
-  Value isFirst;
+  Values differ; // from the entry before, in a level or one above
   for (auto [l, before] : llvm::enumerate(last)) {
     Value other = target.isDifferent(before.get(), at[l]);
     before.set(at[l]);
-    isFirst = isFirst ? make<arith::OrIOp>(target, isFirst, other) : other;
-    builds[l].firstOccurrence = tellsFirst(unsigned(l)) ? isFirst : Value();
+    differ.push_back(l > 0 ? make<arith::OrIOp>(target, differ.back(), other) : other);
   }
+  for (unsigned l = 0; l < last.size(); ++l)
+    builds[l].firstOccurrence = tellsFirst(l) ? differ[target.positionsEnd(l) - 1] : Value();
   return at;
 }
 

@@ -110,9 +110,10 @@ bool isReady(const TargetFacts &target, const Order &order) {
     if (placement == Insertion::Append && leaf && sortsSegments(encoding, l))
       return true;
     combines &= !leaf;
+    // Entries of one position arrive one behind the other: those with the coordinates of all its levels.
     if (placement == Insertion::HashTable ? !order.sorted()
         : leaf                            ? !arrivesInOrder(order, l)
-                                          : order.sortedLevels() <= l)
+                                          : order.sortedLevels() < target.positionsEnd(l))
       return false;
   }
   return order.unique || (combines && target.fillIsIdentity());
