@@ -19,6 +19,11 @@ namespace {
 
 using Operands = std::vector<std::pair<std::string, const runtime::Tensor *>>;
 
+/// The tensor; of a slice, whose storage holds more, a copy of what it shows.
+runtime::Tensor withoutSlices(const runtime::Tensor &tensor) {
+  return engine::convert(tensor, format::withoutSlices(tensor.encoding));
+}
+
 /// The tensor `name` of these sizes after a program over the operands, in an encoding without widths of its
 /// own.
 runtime::Tensor evaluate(const std::string &text, const Operands &operands, const std::string &name,
@@ -169,7 +174,9 @@ AnyTensor AnyTensor::reverse(unsigned dimension) const {
 AnyTensor AnyTensor::reshape(const std::vector<int64_t> &dims) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   std::optional<runtime::Tensor> view = runtime::reshaped(tensor, dims);
-  return Access::wrap(view ? *view : copyReshaped(tensor, dims));
+  if (!view && dims.empty())
+    throw Error("reshape() to no dimensions; the one element of a tensor is what `s = A(i,j)` sums");
+  return Access::wrap(view ? *view : copyReshaped(withoutSlices(tensor), dims));
 }
 
 AnyTensor AnyTensor::gather(std::span<const int64_t> rows) const {
@@ -183,7 +190,9 @@ AnyTensor AnyTensor::canonical() const { return Access::wrap(runtime::canonical(
 namespace detail {
 
 AnyTensor concat(const std::vector<AnyTensor> &tensors, unsigned dimension) {
-  const std::vector<runtime::Tensor> all = unwrapAll(tensors, "tulle::concat");
+  std::vector<runtime::Tensor> all = unwrapAll(tensors, "tulle::concat");
+  for (runtime::Tensor &tensor : all)
+    tensor = withoutSlices(tensor);
   if (dimension >= all[0].dims.size())
     throwError("tulle::concat along dimension {} of tensors with {} dimensions; they are counted from 0",
                dimension, all[0].dims.size());

@@ -192,6 +192,21 @@ TEST(Views, ConcatTakesRowsFromEverywhere) {
   EXPECT_THAT(messageOf([&] { tulle::concat<double>({}); }), HasSubstr("of no tensors"));
 }
 
+/// What lies outside of a slice is in none of its copies.
+TEST(Views, SlicesAreCopiedWhereTheyHaveNoView) {
+  tulle::Tensor<double> D = iota({3, 4});
+  for (tulle::Tensor<double> part : {D.slice(1, 1, 2), D.to(tulle::CSR).slice(1, 1, 2)}) {
+    EXPECT_THAT(elements(part.reshape({6})), ElementsAre(1, 2, 5, 6, 9, 10));
+    EXPECT_THAT(elements(part.reverse(1)), ElementsAre(2, 1, 6, 5, 10, 9));
+    EXPECT_THAT(elements(part.gather(std::vector<int64_t>{2, 0})), ElementsAre(9, 10, 1, 2));
+    EXPECT_THAT(elements(tulle::concat<double>({part.slice(0, 0, 1), part.slice(0, 2, 1)})),
+                ElementsAre(1, 2, 9, 10));
+    EXPECT_THAT(elements(tulle::concat<double>({part.slice(0, 0, 1), part.slice(0, 2, 1)}, 1)),
+                ElementsAre(1, 2, 9, 10));
+  }
+  EXPECT_THAT(messageOf([&] { iota({1, 1}).reshape({}); }), HasSubstr("to no dimensions"));
+}
+
 TEST(Views, CanonicalFormsCostNothing) {
   tulle::Tensor<double> D = iota({6, 2});
   auto gathered = [&](std::vector<int64_t> rows) { return D.gather(rows).canonical(); };
