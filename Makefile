@@ -1,11 +1,11 @@
-# make build | install | demo | test | test-asan | end-to-end | convert-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | wheel | test | test-asan | end-to-end | convert-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure build install demo test test-asan end-to-end-test convert-test fuzz bench format tidy clean
+.PHONY: all setup configure configure-python build install demo wheel test test-asan end-to-end-test convert-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -13,6 +13,16 @@ setup:
 
 configure: setup
 	cmake --preset $(PRESET) >/dev/null
+
+# With the Python package, which needs what pip installs. The sanitizers' presets do without: Python would have to be built with them, too.
+PYTHON_ENV := $(CURDIR)/build/python-env
+configure-python: setup
+ifeq ($(PRESET),release)
+	scripts/setup-python
+	cmake --preset $(PRESET) -DTULLE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PYTHON_ENV)/bin/python >/dev/null
+else
+	cmake --preset $(PRESET) >/dev/null
+endif
 
 # The command line tools alone; `make test` builds the tests too.
 build: configure
@@ -26,8 +36,16 @@ install: configure
 demo: build
 	PATH="$(CURDIR)/$(BUILD)/bin:$$PATH" scripts/demo
 
-test: configure
+# build/wheel/tulle-*.whl: pip install FILE.
+wheel: PRESET := release
+wheel: configure-python
+	scripts/wheel
+
+test: configure-python
 	cmake --build $(BUILD)
+ifeq ($(PRESET),release)
+	scripts/wheel
+endif
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.

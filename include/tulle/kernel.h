@@ -42,13 +42,21 @@ public:
   template <class... Tensors> AnyTensor operator()(const Tensors &...inputs) const {
     return call({inputs...});
   }
-  AnyTensor call(const std::vector<AnyTensor> &inputs) const;
-  /// Runs on named inputs and returns the program's results, by name.
+  /// The same; into the memory of `output`, where one is given (see run).
+  AnyTensor call(const std::vector<AnyTensor> &inputs, RunReport *report = nullptr,
+                 const AnyTensor &output = {}) const;
+  /// Runs on named inputs and returns the program's results, by name. Of dense results the memory may be
+  /// given in `outputs`: it is written to, also where the caller's (`dense`), and returned. Throws Error for
+  /// an output of another type, format or size, one that is no result, and one that an input has, too.
   std::map<std::string, AnyTensor> run(const std::map<std::string, AnyTensor> &inputs,
-                                       RunReport *report = nullptr) const;
+                                       RunReport *report = nullptr,
+                                       const std::map<std::string, AnyTensor> &outputs = {}) const;
 
   const std::vector<std::string> &inputs() const;  ///< names, in the order of the call
-  const std::vector<std::string> &remarks() const; ///< conversions that were inserted, …
+  const std::vector<std::string> &results() const; ///< names, in the order in which they are last written
+  std::vector<std::string> remarks() const;        ///< conversions that were inserted, …
+  /// A stage of the compiler as text, by the name that `tulle explain --stage` has for it.
+  std::string explain(const std::string &stage) const;
   double compileMs() const;
   std::string origin() const; ///< "compiled", "memory cache" or "disk cache"
 
@@ -59,8 +67,16 @@ private:
   std::shared_ptr<detail::KernelImpl> impl;
 };
 
-/// Compiles a program for tensors of these types; a result that is not named is dense. Throws Error pointing
-/// into the text.
+/// The tensors of a program by name: operands, which need a first value, in the order in which it first names
+/// them, and what statements write, in the order in which each is last written.
+struct ProgramTensors {
+  std::vector<std::string> operands, written;
+};
+/// Throws Error pointing into the text.
+TULLE_EXPORT ProgramTensors tensorsOf(const std::string &program);
+
+/// Compiles a program for tensors of these types; a result that is not named is dense. Sizes of operands need
+/// not be given. Throws Error pointing into the text.
 TULLE_EXPORT Kernel compile(const std::string &program, const std::map<std::string, TensorType> &types,
                             const CompileOptions &options = {});
 

@@ -47,18 +47,32 @@ TULLE_ELEMENT(std::complex<double>, "c128")
 
 /// What a kernel needs to know about a tensor before it sees one.
 struct TensorType {
-  std::string element = "f64"; ///< bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128
+  /// bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; of a result "": it follows from the operands.
+  std::string element = "f64";
   Format format = Format("dense");
-  std::vector<int64_t> dims; ///< empty for a scalar; leave a result's empty: it follows from the operands
+  /// Empty for a scalar, for a result, whose sizes follow from the operands, and for an operand of any sizes.
+  std::vector<int64_t> dims;
 };
 
 /// One buffer of a stored tensor: `count` elements of `width` bits. Coordinates and positions are unsigned
-/// integers.
+/// integers. `owner` keeps the memory; a borrowed buffer without one must outlive every tensor that has it.
 struct BufferView {
   const void *data = nullptr;
   int64_t count = 0;
   unsigned width = 0;
+  std::shared_ptr<const void> owner = {};
 };
+
+/// What a buffer of a format is for: "sizes", "permutation", "positions", "coordinates", "bits" or "values"
+/// (docs/reference/encoding.md), and of which level.
+struct BufferRole {
+  std::string kind;
+  unsigned level = 0;
+};
+
+/// Whether what is borrowed is checked for every invariant that kernels rely on. They do not check again: of
+/// buffers that are trusted without reason, they read and write anywhere.
+enum class Check { Everything, Nothing };
 
 /// A tensor of any element type. Copies of the handle are the same tensor. Tensors that hold the same share
 /// memory where they can (conversions, slices), which nobody can tell: writing to one never changes another.
@@ -72,7 +86,10 @@ public:
   int64_t dim(unsigned d) const;
   unsigned order() const { return unsigned(dims().size()); }
   TensorType type() const;
-  std::string element() const; ///< "f64", …
+  std::string element() const;    ///< "f64", …
+  std::string formatName() const; ///< "CSR", "BCSR(4,4)", …; of a format without a name its encoding
+  /// The value of what is not stored, in the notation's spelling: "0", "inf", "(1, 2)", …
+  std::string fill() const;
   int64_t storedCount() const; ///< value slots, block padding included
   int64_t bytes() const;       ///< of all buffers
 
@@ -83,6 +100,8 @@ public:
   BufferView coordinates(unsigned level) const;
   /// Throws Error where the format has `explicitVal`: there are no values then.
   BufferView rawValues() const;
+  /// All buffers, in the order in which `borrow` takes them: see buffersOf.
+  std::vector<BufferView> buffers() const;
 
   /// The same tensor in another format. Buffers that both formats store alike, in memory that is Tulle's, are
   /// not copied: the columns and values of a COO in order are those of the CSR. In the format that it has
@@ -188,23 +207,28 @@ template <class T> struct Entries {
   std::vector<T> values;
 };
 
-namespace detail {
-TULLE_EXPORT AnyTensor makeDense(const char *element, std::vector<int64_t> dims);
-TULLE_EXPORT AnyTensor borrowDense(const char *element, std::vector<int64_t> dims, void *data);
-TULLE_EXPORT AnyTensor pack(const char *element, std::vector<int64_t> dims,
-                            const std::vector<std::vector<int64_t>> &coords, const void *values,
-                            int64_t count, const Format &format);
-TULLE_EXPORT AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
-                              const std::vector<BufferView> &buffers);
-TULLE_EXPORT AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths);
-TULLE_EXPORT AnyTensor concat(const std::vector<AnyTensor> &tensors, unsigned dimension);
-TULLE_EXPORT AnyTensor stack(const std::vector<AnyTensor> &tensors);
-TULLE_EXPORT AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below);
-} // namespace detail
+// Of element types that are known at run time only; the typed forms below say what each does.
+TULLE_EXPORT AnyTensor zerosAny(const std::string &element, std::vector<int64_t> dims);
+/// Throws Error where the buffer's count or width is not that of the sizes and the type.
+TULLE_EXPORT AnyTensor denseAny(const std::string &element, std::vector<int64_t> dims,
+                                const BufferView &elements);
+/// `coords`: of each dimension as many integers of 64 bits as there are values.
+TULLE_EXPORT AnyTensor packAny(const std::string &element, std::vector<int64_t> dims,
+                               const std::vector<std::span<const int64_t>> &coords, const void *values,
+                               int64_t count, const Format &format);
+TULLE_EXPORT AnyTensor borrowAny(const std::string &element, std::vector<int64_t> dims, const Format &format,
+                                 const std::vector<BufferView> &buffers, Check check = Check::Everything);
+/// The buffers of a tensor of `order` dimensions in a format, in the order in which `borrow` takes them.
+TULLE_EXPORT std::vector<BufferRole> buffersOf(const Format &format, unsigned order);
+TULLE_EXPORT AnyTensor raggedAny(const AnyTensor &padded, const std::vector<AnyTensor> &lengths);
+TULLE_EXPORT AnyTensor concatAny(const std::vector<AnyTensor> &tensors, unsigned dimension = 0);
+TULLE_EXPORT AnyTensor stackAny(const std::vector<AnyTensor> &tensors);
+TULLE_EXPORT AnyTensor likeAny(const std::string &element, const AnyTensor &pattern,
+                               const std::vector<int64_t> &below = {});
 
 /// A dense tensor of zeros. Throws Error when it does not fit in memory.
 template <class T> Tensor<T> zeros(std::vector<int64_t> dims) {
-  return detail::makeDense(ElementName<T>::value, std::move(dims));
+  return zerosAny(ElementName<T>::value, std::move(dims));
 }
 /// A dense tensor with every element `value`.
 template <class T> Tensor<T> full(std::vector<int64_t> dims, T value) {
@@ -215,55 +239,52 @@ template <class T> Tensor<T> full(std::vector<int64_t> dims, T value) {
   });
   return made;
 }
-/// A dense tensor over the caller's row-major elements, which are borrowed: they must outlive every copy.
-template <class T> Tensor<T> dense(std::vector<int64_t> dims, std::span<T> values) {
-  int64_t count = 1;
-  for (int64_t size : dims)
-    if (size < 0 || __builtin_mul_overflow(count, size, &count))
-      throw Error("tulle::dense: the sizes are negative or too large");
-  if (count != int64_t(values.size()))
-    throw Error("tulle::dense: the sizes need " + std::to_string(count) + " elements, but " +
-                std::to_string(values.size()) + " are given");
-  return detail::borrowDense(ElementName<T>::value, std::move(dims), values.data());
+/// A dense tensor over the caller's row-major elements, which are borrowed: `owner` keeps them, else they
+/// must outlive every copy. Throws Error for sizes of another number of elements.
+template <class T>
+Tensor<T> dense(std::vector<int64_t> dims, std::span<T> values, std::shared_ptr<const void> owner = {}) {
+  return denseAny(ElementName<T>::value, std::move(dims),
+                  {values.data(), int64_t(values.size()), 8 * sizeof(T), std::move(owner)});
 }
 /// Stores entries in a format. Throws Error for a coordinate out of range and data that the format cannot
 /// hold.
 template <class T> Tensor<T> pack(const Entries<T> &entries, const Format &format) {
-  return detail::pack(ElementName<T>::value, entries.dims, entries.coords, entries.values.data(),
-                      int64_t(entries.values.size()), format);
+  return packAny(ElementName<T>::value, entries.dims, {entries.coords.begin(), entries.coords.end()},
+                 entries.values.data(), int64_t(entries.values.size()), format);
 }
-/// A tensor over the caller's buffers, which are borrowed and must outlive every copy: for each level its
-/// positions, then its coordinates where the format has them, then the values (a format with `explicitVal`
-/// has none: a view of their number, without data). Every invariant a kernel relies on is checked first;
-/// throws Error naming the buffer and the element.
+/// A tensor over the caller's buffers, which are borrowed: for each level its positions, then its coordinates
+/// where the format has them, then the values (a format with `explicitVal` has none: a view of their number,
+/// without data). Every invariant a kernel relies on is checked first; throws Error naming the buffer and the
+/// element.
 template <class T>
-Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vector<BufferView> &buffers) {
-  return detail::borrow(ElementName<T>::value, std::move(dims), format, buffers);
+Tensor<T> borrow(std::vector<int64_t> dims, const Format &format, const std::vector<BufferView> &buffers,
+                 Check check = Check::Everything) {
+  return borrowAny(ElementName<T>::value, std::move(dims), format, buffers, check);
 }
 /// What lies within lengths, zeros included, of a tensor that is padded: `lengths` are those of its second,
 /// third, … dimension, each a tensor of integers over the first dimension or several, below whose coordinates
 /// the dimension is so long; an empty one, or none, leaves a dimension as it is. Ragged operands of one
 /// statement must have the same lengths of an index: kernels throw Error naming the parent where they differ.
 template <class T> Tensor<T> ragged(const Tensor<T> &padded, const std::vector<AnyTensor> &lengths) {
-  return detail::ragged(padded, lengths);
+  return raggedAny(padded, lengths);
 }
 /// The tensors one behind the other along a dimension. A view along the first, in `jagged` rows, where these
 /// are values only, in whatever allocations, or `loose_compressed` ones of the same buffers; else a copy in
 /// the format of the first. Throws Error where types, fills, numbers of dimensions or other sizes differ.
 template <class T> Tensor<T> concat(const std::vector<Tensor<T>> &tensors, unsigned dimension = 0) {
-  return detail::concat({tensors.begin(), tensors.end()}, dimension);
+  return concatAny({tensors.begin(), tensors.end()}, dimension);
 }
 /// Row r is the whole of tensor r, stored as `(i : dense, j : jagged, k : dense, …)`: a batch of arrays of
 /// different lengths. A view of dense tensors at distances that are whole rows, as those of one dimension
 /// are; others are copied. Throws Error where types or sizes behind the first dimension differ.
 template <class T> Tensor<T> stack(const std::vector<Tensor<T>> &tensors) {
-  return detail::stack({tensors.begin(), tensors.end()});
+  return stackAny({tensors.begin(), tensors.end()});
 }
 /// A tensor of zeros that stores an entry where `pattern` does, in the same buffers of positions and
 /// coordinates; `below`: the sizes of further dimensions, over which each entry is dense. Throws Error for a
 /// slice.
 template <class T> Tensor<T> like(const AnyTensor &pattern, const std::vector<int64_t> &below = {}) {
-  return detail::like(ElementName<T>::value, pattern, below);
+  return likeAny(ElementName<T>::value, pattern, below);
 }
 
 } // namespace tulle

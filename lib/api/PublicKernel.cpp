@@ -6,7 +6,10 @@
 #include "support/Errors.h"
 #include "tulle/kernel.h"
 #include <algorithm>
+#include <cstring>
 #include <fmt/ranges.h>
+#include <list>
+#include <mutex>
 
 namespace tulle {
 
@@ -16,18 +19,65 @@ struct detail::KernelImpl {
   std::string text, schedule;
   std::map<std::string, notation::Binding> bindings;
   engine::Options options;
+  std::vector<std::string> asked; ///< results that the user asked for
   std::shared_ptr<engine::Executable> executable;
-  std::vector<std::string> inputs;
-  std::vector<std::string> results; ///< those asked for
+  std::vector<std::string> inputs, results;          ///< results in the order in which they are last written
+  std::vector<unsigned> inputTensors, resultTensors; ///< of the program
+
+  std::shared_ptr<engine::Executable> build(const std::map<std::string, notation::Binding> &bindings) const;
+  void nameTensors();
+  /// The code for inputs of these sizes.
+  std::shared_ptr<engine::Executable> forInputs(const std::vector<const AnyTensor *> &given);
+  std::vector<AnyTensor> run(const std::vector<const AnyTensor *> &given, RunReport *report,
+                             const std::vector<const AnyTensor *> &outputs);
+
+private:
+  /// Executables by the sizes of all inputs, the latest first: checking a program takes longer than many a
+  /// run.
+  static constexpr size_t kMostSizes = 8;
+  std::mutex mutex;
+  std::list<std::pair<std::vector<int64_t>, std::shared_ptr<engine::Executable>>> bySizes;
 };
 
-static std::shared_ptr<engine::Executable> build(const detail::KernelImpl &kernel,
-                                                 const std::map<std::string, notation::Binding> &bindings) {
-  notation::Program program = notation::check(kernel.text, bindings);
-  notation::applySchedule(program, kernel.schedule, engine::strategyNames());
-  notation::addResults(program, kernel.results);
+std::shared_ptr<engine::Executable>
+detail::KernelImpl::build(const std::map<std::string, notation::Binding> &bindings) const {
+  notation::Program program = notation::check(text, bindings);
+  notation::applySchedule(program, schedule, engine::strategyNames());
+  notation::addResults(program, asked);
   notation::resolveWidths(program);
-  return engine::compile(program, kernel.options);
+  return engine::compile(program, options);
+}
+
+/// Gives operands without sizes some that fit each other, for choices which need any. Code is compiled again
+/// where it depends on those that it meets.
+static void chooseSizes(std::map<std::string, notation::Binding> &bindings, const std::string &program,
+                        const std::vector<notation::TensorUse> &uses, const notation::Likes &likes) {
+  constexpr int64_t usual = 4096;
+  std::map<std::string, std::vector<int64_t>> known;
+  for (const notation::TensorUse &use : uses)
+    if (const notation::Binding &binding = bindings.at(use.name); binding.dims)
+      known[use.name] = *binding.dims;
+  for (const notation::TensorUse &use : uses) {
+    if (!use.first || bindings.at(use.name).dims)
+      continue;
+    std::vector<int64_t> dims = notation::inferDims(program, known, likes).at(use.name);
+    for (unsigned d = 0; d < dims.size(); ++d)
+      if (dims[d] < 0) {
+        dims[d] = usual;
+        known[use.name] = dims;
+        dims = notation::inferDims(program, known, likes).at(use.name);
+      }
+    bindings.at(use.name).dims = known[use.name] = dims;
+  }
+}
+
+ProgramTensors tensorsOf(const std::string &program) {
+  ProgramTensors names;
+  for (const notation::TensorUse &use : notation::tensorsUsed(program))
+    if (use.first)
+      names.operands.push_back(use.name);
+  names.written = notation::tensorsWritten(program);
+  return names;
 }
 
 Kernel compile(const std::string &program, const std::map<std::string, TensorType> &types,
@@ -35,7 +85,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   auto impl = std::make_shared<detail::KernelImpl>();
   impl->text = program;
   impl->schedule = options.schedule;
-  impl->results = options.results;
+  impl->asked = options.results;
   impl->options.strictFp = options.strictFp;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
@@ -58,21 +108,24 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
       continue;
     }
     notation::Binding binding;
-    binding.type = detail::elementType(given->second.element);
+    if (!given->second.element.empty())
+      binding.type = detail::elementType(given->second.element);
     if (auto like = likes.find(use.name); like != likes.end())
       binding.like = like->second;
     else
       binding.encoding = format::parseFormat(given->second.format.text(), use.order, "format of " + use.name);
     if (std::string why = binding.encoding ? format::whyNotExecutable(*binding.encoding) : ""; !why.empty())
       throwError("tulle::compile: the format of '{}': {}", use.name, why);
-    if (input || !given->second.dims.empty())
+    if (!given->second.dims.empty() || (input && use.order == 0))
       binding.dims = given->second.dims;
     binding.input = input;
     if (input)
       impl->inputs.push_back(use.name);
     impl->bindings[use.name] = std::move(binding);
   }
-  impl->executable = build(*impl, impl->bindings);
+  chooseSizes(impl->bindings, program, uses, likes);
+  impl->executable = impl->build(impl->bindings);
+  impl->nameTensors();
   return Kernel(std::move(impl));
 }
 
@@ -89,68 +142,168 @@ static bool matches(const runtime::Tensor &tensor, const notation::TensorDecl &d
   return tensor.dims == decl.dims;
 }
 
-std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs,
-                                             RunReport *report) const {
-  for (const std::string &name : impl->inputs)
-    if (!inputs.count(name))
-      throwError("the kernel reads '{}', which is not given; it reads {}", name,
-                 fmt::join(impl->inputs, ", "));
-  std::shared_ptr<engine::Executable> executable = impl->executable;
+void detail::KernelImpl::nameTensors() {
+  const notation::Program &program = executable->program();
+  auto placeOf = [&](const std::string &name) {
+    return unsigned(std::ranges::find(program.tensors, name, &notation::TensorDecl::name) -
+                    program.tensors.begin());
+  };
+  for (const std::string &name : inputs)
+    inputTensors.push_back(placeOf(name));
+  for (const notation::Statement &statement : program.statements) {
+    const unsigned t = statement.lhs.tensor;
+    if (!program.tensors[t].result)
+      continue;
+    std::erase(resultTensors, t);
+    resultTensors.push_back(t);
+  }
+  for (unsigned t : resultTensors)
+    results.push_back(program.tensors[t].name);
+}
+
+std::shared_ptr<engine::Executable>
+detail::KernelImpl::forInputs(const std::vector<const AnyTensor *> &given) {
   bool sameSizes = true;
-  for (const auto &[name, tensor] : inputs) {
-    if (std::ranges::count(impl->inputs, name) == 0)
-      throwError("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", "));
-    sameSizes &= matches(Access::unwrap(tensor), *std::ranges::find(executable->program().tensors, name,
-                                                                    &notation::TensorDecl::name));
-  }
-  if (!sameSizes) {
-    // Machine code does not depend on sizes: the engine finds it in its cache.
-    std::map<std::string, notation::Binding> bindings = impl->bindings;
-    for (auto &[name, binding] : bindings) {
-      auto found = inputs.find(name);
-      binding.dims = found == inputs.end() ? std::nullopt : std::optional(found->second.dims());
+  for (size_t k = 0; k < given.size(); ++k)
+    sameSizes &= matches(Access::unwrap(*given[k]), executable->program().tensors[inputTensors[k]]);
+  if (sameSizes)
+    return executable;
+  std::vector<int64_t> sizes;
+  for (const AnyTensor *tensor : given)
+    sizes.insert(sizes.end(), tensor->dims().begin(), tensor->dims().end());
+  {
+    std::lock_guard lock(mutex);
+    if (auto found = std::ranges::find(bySizes, sizes, [](const auto &known) { return known.first; });
+        found != bySizes.end()) {
+      bySizes.splice(bySizes.begin(), bySizes, found);
+      return found->second;
     }
-    executable = build(*impl, bindings);
   }
-  const std::vector<notation::TensorDecl> &decls = executable->program().tensors;
+  // Most machine code does not depend on sizes: the engine finds it in its cache.
+  std::map<std::string, notation::Binding> resized = bindings;
+  for (auto &[name, binding] : resized)
+    binding.dims.reset();
+  for (size_t k = 0; k < given.size(); ++k)
+    resized.at(inputs[k]).dims = given[k]->dims();
+  std::shared_ptr<engine::Executable> built = build(resized);
+  std::lock_guard lock(mutex);
+  bySizes.emplace_front(std::move(sizes), built);
+  if (bySizes.size() > kMostSizes)
+    bySizes.pop_back();
+  return built;
+}
+
+/// Throws Error for an output that cannot be the memory of this result.
+static void checkOutput(const runtime::Tensor &output, const notation::TensorDecl &decl,
+                        const std::vector<std::optional<runtime::Tensor>> &inputs) {
+  if (!format::isAllDense(decl.encoding))
+    throwError("'{}' is computed in format {}; only dense results can be written to memory that is given",
+               decl.name, format::displayName(decl.encoding));
+  if (!matches(output, decl))
+    throwError("'{}' has sizes {}, but the output that is given for it has {}", decl.name,
+               fmt::join(decl.dims, " x "), fmt::join(output.dims, " x "));
+  const runtime::Buffer &memory = output.buffers.back();
+  for (const auto &input : inputs)
+    if (input)
+      for (const runtime::Buffer &read : input->buffers)
+        if (const auto *begin = static_cast<const char *>(read.data),
+            *own = static_cast<const char *>(memory.data);
+            begin < own + memory.bytes && own < begin + read.bytes)
+          throwError("the output that is given for '{}' shares memory with an input; give memory of its own",
+                     decl.name);
+}
+
+std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor *> &given, RunReport *report,
+                                               const std::vector<const AnyTensor *> &outputs) {
+  const std::shared_ptr<engine::Executable> code = forInputs(given);
+  const std::vector<notation::TensorDecl> &decls = code->program().tensors;
   std::vector<std::optional<runtime::Tensor>> tensors(decls.size());
-  for (size_t t = 0; t < tensors.size(); ++t)
-    if (auto found = inputs.find(decls[t].name); found != inputs.end())
-      tensors[t] = Access::unwrap(found->second);
-  std::vector<const runtime::Tensor *> ragged(tensors.size());
-  for (size_t t = 0; t < tensors.size(); ++t)
-    if (tensors[t] && Access::hasLengths(inputs.at(decls[t].name)))
+  std::vector<const runtime::Tensor *> ragged(decls.size());
+  bool anyRagged = false;
+  for (size_t k = 0; k < given.size(); ++k) {
+    const unsigned t = inputTensors[k];
+    tensors[t] = Access::unwrap(*given[k]);
+    if (Access::hasLengths(*given[k])) {
       ragged[t] = &*tensors[t];
-  engine::checkLengths(executable->program(), ragged);
+      anyRagged = true;
+    }
+  }
+  if (anyRagged)
+    engine::checkLengths(code->program(), ragged);
+  for (size_t r = 0; r < outputs.size(); ++r)
+    if (outputs[r])
+      checkOutput(Access::unwrap(*outputs[r]), decls[resultTensors[r]], tensors);
+  // An input that is added to has its first value there.
+  for (size_t r = 0; r < outputs.size(); ++r)
+    if (const unsigned t = resultTensors[r]; outputs[r] && !decls[t].input)
+      tensors[t] = Access::unwrap(*outputs[r]);
   engine::RunReport told;
   if (report)
     told.goesOn = report->afterRound;
-  executable->run(tensors, &told);
+  code->run(tensors, &told);
   if (report)
     report->iterations = told.iterations;
+  std::vector<AnyTensor> made;
+  for (size_t r = 0; r < resultTensors.size(); ++r) {
+    const runtime::Tensor &result = *tensors[resultTensors[r]];
+    if (r < outputs.size() && outputs[r]) {
+      const runtime::Buffer &memory = Access::unwrap(*outputs[r]).buffers.back(),
+                            &from = result.buffers.back();
+      if (memory.data != from.data)
+        std::memcpy(memory.data, from.data, size_t(memory.bytes));
+      made.push_back(*outputs[r]);
+    } else {
+      made.push_back(Access::wrap(result));
+    }
+  }
+  return made;
+}
+
+std::map<std::string, AnyTensor> Kernel::run(const std::map<std::string, AnyTensor> &inputs,
+                                             RunReport *report,
+                                             const std::map<std::string, AnyTensor> &outputs) const {
+  std::vector<const AnyTensor *> given, into(impl->results.size());
+  for (const std::string &name : impl->inputs) {
+    auto found = inputs.find(name);
+    if (found == inputs.end())
+      throwError("the kernel reads '{}', which is not given; it reads {}", name,
+                 fmt::join(impl->inputs, ", "));
+    given.push_back(&found->second);
+  }
+  for (const auto &[name, tensor] : inputs)
+    if (std::ranges::count(impl->inputs, name) == 0)
+      throwError("'{}' is no input of this kernel; it reads {}", name, fmt::join(impl->inputs, ", "));
+  for (const auto &[name, tensor] : outputs) {
+    auto found = std::ranges::find(impl->results, name);
+    if (found == impl->results.end())
+      throwError("'{}' is no result of this kernel; it computes {}", name, fmt::join(impl->results, ", "));
+    into[size_t(found - impl->results.begin())] = &tensor;
+  }
+  std::vector<AnyTensor> made = impl->run(given, report, into);
   std::map<std::string, AnyTensor> results;
-  for (size_t t = 0; t < tensors.size(); ++t)
-    if (decls[t].result)
-      results[decls[t].name] = Access::wrap(*tensors[t]);
+  for (size_t r = 0; r < made.size(); ++r)
+    results[impl->results[r]] = std::move(made[r]);
   return results;
 }
 
-AnyTensor Kernel::call(const std::vector<AnyTensor> &inputs) const {
+AnyTensor Kernel::call(const std::vector<AnyTensor> &inputs, RunReport *report,
+                       const AnyTensor &output) const {
   if (inputs.size() != impl->inputs.size())
     throwError("the kernel is called with {} tensors, but reads {}: {}", inputs.size(), impl->inputs.size(),
                fmt::join(impl->inputs, ", "));
-  std::map<std::string, AnyTensor> named;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    named[impl->inputs[i]] = inputs[i];
-  std::map<std::string, AnyTensor> results = run(named);
-  const notation::Program &program = impl->executable->program();
-  auto isResult = [&](const notation::Statement &s) { return program.tensors[s.lhs.tensor].result; };
-  auto last = std::find_if(program.statements.rbegin(), program.statements.rend(), isResult);
-  return results.at(program.tensors[last->lhs.tensor].name);
+  std::vector<const AnyTensor *> given, into(impl->results.size());
+  for (const AnyTensor &input : inputs)
+    given.push_back(&input);
+  into.back() = output.empty() ? nullptr : &output;
+  return impl->run(given, report, into).back();
 }
 
 const std::vector<std::string> &Kernel::inputs() const { return impl->inputs; }
-const std::vector<std::string> &Kernel::remarks() const { return impl->executable->remarks(); }
+const std::vector<std::string> &Kernel::results() const { return impl->results; }
+std::vector<std::string> Kernel::remarks() const { return impl->executable->remarks(); }
+std::string Kernel::explain(const std::string &stage) const {
+  return engine::explain(impl->executable->program(), stage, impl->options);
+}
 double Kernel::compileMs() const { return impl->executable->compileMs(); }
 std::string Kernel::origin() const { return impl->executable->origin(); }
 

@@ -11,6 +11,7 @@
 #include "support/Errors.h"
 #include "tulle/io.h"
 #include "tulle/query.h"
+#include <fmt/ranges.h>
 #include <optional>
 
 namespace tulle {
@@ -28,6 +29,8 @@ ElementType detail::elementType(const std::string &name) {
 }
 
 using detail::Access;
+using detail::elementType;
+using detail::requireSizes;
 
 const std::vector<int64_t> &AnyTensor::dims() const { return Access::unwrap(*this).dims; }
 
@@ -44,6 +47,11 @@ TensorType AnyTensor::type() const {
 }
 
 std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
+std::string AnyTensor::formatName() const { return format::displayName(Access::unwrap(*this).encoding); }
+std::string AnyTensor::fill() const {
+  const format::Encoding &encoding = Access::unwrap(*this).encoding;
+  return encoding.fill ? *encoding.fill : encoding.implicitVal.value_or("0");
+}
 int64_t AnyTensor::storedCount() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   return tensor.pickedSlots.value_or(tensor.storedCount());
@@ -53,7 +61,7 @@ int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
   const format::Field &meta = tensor.layout.fields[field];
   unsigned width = meta.kind == format::FieldKind::Values ? 8 * byteWidth(tensor.type) : meta.width;
-  return {tensor.buffers[field].data, tensor.buffers[field].count, width};
+  return {tensor.buffers[field].data, tensor.buffers[field].count, width, tensor.buffers[field].owner};
 }
 
 static void requireLevel(const runtime::Tensor &tensor, unsigned level) {
@@ -88,6 +96,14 @@ BufferView AnyTensor::rawValues() const {
                "to(Format(\"ragged\")) first, or read it with a kernel",
                format::displayName(tensor.encoding));
   return values;
+}
+
+std::vector<BufferView> AnyTensor::buffers() const {
+  const runtime::Tensor &tensor = Access::unwrap(*this);
+  std::vector<BufferView> views;
+  for (unsigned field = 0; field < tensor.buffers.size(); ++field)
+    views.push_back(viewOf(tensor, field));
+  return views;
 }
 
 void *AnyTensor::ownValues() {
@@ -143,27 +159,57 @@ void AnyTensor::requireElement(const char *wanted) const {
     throwError("the tensor has elements of type {}, not {}; read or convert it as {}", have, wanted, wanted);
 }
 
-namespace detail {
+static const char *roleName(format::FieldKind kind) {
+  switch (kind) {
+  case format::FieldKind::Sizes:
+    return "sizes";
+  case format::FieldKind::Permutation:
+    return "permutation";
+  case format::FieldKind::Positions:
+    return "positions";
+  case format::FieldKind::Coordinates:
+    return "coordinates";
+  case format::FieldKind::Bits:
+    return "bits";
+  case format::FieldKind::Values:
+    return "values";
+  }
+  return "";
+}
 
-void requireSizes(const std::vector<int64_t> &dims) {
+void detail::requireSizes(const std::vector<int64_t> &dims) {
   for (int64_t size : dims)
     if (size < 0)
       throwError("a dimension of size {}; sizes are 0 or more", size);
 }
 
-AnyTensor makeDense(const char *element, std::vector<int64_t> dims) {
+AnyTensor zerosAny(const std::string &element, std::vector<int64_t> dims) {
   requireSizes(dims);
   return Access::wrap(runtime::makeDense(elementType(element), std::move(dims)));
 }
 
-AnyTensor borrowDense(const char *element, std::vector<int64_t> dims, void *data) {
-  requireSizes(dims);
-  return Access::wrap(runtime::borrowDense(elementType(element), std::move(dims), data));
+/// Code never writes to what is borrowed, but buffers of results have the same type.
+static std::shared_ptr<void> ownerOf(const BufferView &view) {
+  return std::const_pointer_cast<void>(view.owner);
 }
 
-AnyTensor pack(const char *element, std::vector<int64_t> dims,
-               const std::vector<std::vector<int64_t>> &coords, const void *values, int64_t count,
-               const Format &format) {
+AnyTensor denseAny(const std::string &element, std::vector<int64_t> dims, const BufferView &elements) {
+  requireSizes(dims);
+  const ElementType type = elementType(element);
+  int64_t count = 1;
+  for (int64_t size : dims)
+    if (__builtin_mul_overflow(count, size, &count))
+      throwError("tulle::dense: the sizes {} are too large", fmt::join(dims, " x "));
+  if (count != elements.count || 8 * byteWidth(type) != elements.width || (count && !elements.data))
+    throwError("tulle::dense: the sizes need {} elements of {} bits, but {} of {} are given", count,
+               8 * byteWidth(type), elements.count, elements.width);
+  return Access::wrap(
+      runtime::borrowDense(type, std::move(dims), const_cast<void *>(elements.data), ownerOf(elements)));
+}
+
+AnyTensor packAny(const std::string &element, std::vector<int64_t> dims,
+                  const std::vector<std::span<const int64_t>> &coords, const void *values, int64_t count,
+                  const Format &format) {
   requireSizes(dims);
   if (coords.size() != dims.size())
     throwError("tulle::pack: {} sizes, but coordinates for {} dimensions", dims.size(), coords.size());
@@ -173,8 +219,19 @@ AnyTensor pack(const char *element, std::vector<int64_t> dims,
   const unsigned order = dims.size();
   const ElementType type = elementType(element);
   const auto *bytes = static_cast<const std::byte *>(values);
-  runtime::Entries entries{type, std::move(dims), coords, {bytes, bytes + count * byteWidth(type)}};
+  runtime::Entries entries{type, std::move(dims), {}, {bytes, bytes + count * byteWidth(type)}};
+  for (std::span<const int64_t> of : coords)
+    entries.coords.emplace_back(of.begin(), of.end());
   return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
+}
+
+std::vector<BufferRole> buffersOf(const Format &format, unsigned order) {
+  const format::Layout layout =
+      format::layout(format::resolveWidths(format::parseFormat(format.text(), order), 0, 0));
+  std::vector<BufferRole> roles;
+  for (const format::Field &field : layout.fields)
+    roles.push_back({roleName(field.kind), field.level});
+  return roles;
 }
 
 /// The encoding with the widths of the given buffers, where it names none itself.
@@ -193,8 +250,8 @@ static format::Encoding withWidths(format::Encoding encoding, const std::vector<
   return format::resolveWidths(encoding, 0, 0);
 }
 
-AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &format,
-                 const std::vector<BufferView> &buffers) {
+AnyTensor borrowAny(const std::string &element, std::vector<int64_t> dims, const Format &format,
+                    const std::vector<BufferView> &buffers, Check check) {
   requireSizes(dims);
   format::Encoding encoding = format::parseFormat(format.text(), dims.size());
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
@@ -216,13 +273,15 @@ AnyTensor borrow(const char *element, std::vector<int64_t> dims, const Format &f
                  view.count, view.width, width);
     // 2-bit coordinates come packed, four to a byte.
     int64_t bytes = width == 2 ? view.count : view.count * (width / 8);
-    tensor.buffers.push_back(runtime::Buffer::borrow(const_cast<void *>(view.data), view.count, bytes));
+    tensor.buffers.push_back(
+        runtime::Buffer::borrow(const_cast<void *>(view.data), view.count, bytes, ownerOf(view)));
   }
-  runtime::validate(tensor);
+  if (check == Check::Everything)
+    runtime::validate(tensor);
   return Access::wrap(std::move(tensor));
 }
 
-AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths) {
+AnyTensor raggedAny(const AnyTensor &padded, const std::vector<AnyTensor> &lengths) {
   const runtime::Tensor &from = Access::unwrap(padded);
   if (lengths.size() >= from.dims.size())
     throwError("tulle::ragged: {} lengths for a tensor of {} dimensions; the first has none", lengths.size(),
@@ -240,7 +299,7 @@ AnyTensor ragged(const AnyTensor &padded, const std::vector<AnyTensor> &lengths)
   }
 }
 
-AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<int64_t> &below) {
+AnyTensor likeAny(const std::string &element, const AnyTensor &pattern, const std::vector<int64_t> &below) {
   requireSizes(below);
   const runtime::Tensor from = engine::compact(Access::unwrap(pattern));
   if (format::hasSlices(from.encoding))
@@ -253,8 +312,6 @@ AnyTensor like(const char *element, const AnyTensor &pattern, const std::vector<
     throw Error("tulle::like: " + why);
   return Access::wrap(runtime::likePattern(from, elementType(element), encoding, std::move(dims)));
 }
-
-} // namespace detail
 
 //===--- Files and generators ---===//
 

@@ -187,9 +187,7 @@ AnyTensor AnyTensor::gather(std::span<const int64_t> rows) const {
 
 AnyTensor AnyTensor::canonical() const { return Access::wrap(runtime::canonical(Access::unwrap(*this))); }
 
-namespace detail {
-
-AnyTensor concat(const std::vector<AnyTensor> &tensors, unsigned dimension) {
+AnyTensor concatAny(const std::vector<AnyTensor> &tensors, unsigned dimension) {
   std::vector<runtime::Tensor> all = unwrapAll(tensors, "tulle::concat");
   for (runtime::Tensor &tensor : all)
     tensor = withoutSlices(tensor);
@@ -203,7 +201,7 @@ AnyTensor concat(const std::vector<AnyTensor> &tensors, unsigned dimension) {
   return Access::wrap(view ? *view : copyConcatenated(all, dimension), view && haveLengths);
 }
 
-AnyTensor stack(const std::vector<AnyTensor> &tensors) {
+AnyTensor stackAny(const std::vector<AnyTensor> &tensors) {
   const std::vector<runtime::Tensor> all = unwrapAll(tensors, "tulle::stack");
   std::optional<runtime::Tensor> view = runtime::stacked(all);
   if (!view)
@@ -214,5 +212,4 @@ AnyTensor stack(const std::vector<AnyTensor> &tensors) {
   return Access::wrap(std::move(*view), /*hasLengths=*/true);
 }
 
-} // namespace detail
 } // namespace tulle

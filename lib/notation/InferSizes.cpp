@@ -340,4 +340,21 @@ std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes) {
   return result;
 }
 
+std::vector<std::string> tensorsWritten(std::string_view text) {
+  const ResolvedProgram resolved = resolve(text, {});
+  std::vector<unsigned> written;
+  for (const Use &use : resolved.uses)
+    if (use.written) {
+      std::erase(written, use.access.tensor);
+      written.push_back(use.access.tensor);
+    }
+  for (const Loop &loop : resolved.loops)
+    if (loop.until)
+      std::erase(written, *loop.until);
+  std::vector<std::string> names;
+  for (unsigned t : written)
+    names.push_back(resolved.tensors[t]);
+  return names;
+}
+
 } // namespace tulle::notation

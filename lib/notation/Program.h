@@ -362,6 +362,8 @@ struct TensorUse {
               ///< it
 };
 std::vector<TensorUse> tensorsUsed(std::string_view text, const Likes &likes = {});
+/// The tensors that statements write, in the order in which each is last written. Throws SyntaxError.
+std::vector<std::string> tensorsWritten(std::string_view text);
 
 /// Which function a name without a value may mean, `sqr(A(i,j))`: the end of an error; empty where none is
 /// close.

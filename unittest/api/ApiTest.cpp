@@ -57,6 +57,84 @@ TEST(Api, RunsKernelsOnOtherSizesThanCompiledFor) {
   EXPECT_THAT(messageOf([&] { spmv(A, tulle::zeros<double>({4})); }), HasSubstr("<expr>:1:"));
 }
 
+TEST(Api, SizesOfOperandsNeedNotBeGiven) {
+  tulle::Kernel spmv = tulle::compile("y(i) = A(i,j) * x(j+1)",
+                                      {{"A", {"f64", tulle::CSR, {}}}, {"x", {"f64", tulle::Dense, {}}}});
+  tulle::Tensor<double> y = spmv(tulle::pack(example(), tulle::CSR), tulle::full<double>({4}, 2.0));
+  EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(6, 6));
+  for (int64_t size : {5, 1, 5}) {
+    tulle::Entries<double> one = {{1, size}, {{0}, {size - 1}}, {7}};
+    y = spmv(tulle::pack(one, tulle::CSR), tulle::full<double>({size + 1}, 3.0));
+    EXPECT_THAT(std::vector<double>(y.values().begin(), y.values().end()), ElementsAre(21));
+  }
+  EXPECT_THAT(spmv.results(), ElementsAre("y"));
+}
+
+TEST(Api, ResultsAreWrittenToMemoryThatIsGiven) {
+  tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
+  auto x = tulle::full<double>({3}, 2.0);
+  tulle::Kernel kernel =
+      tulle::compile("y(i) = A(i,j) * x(j); z(j) = A(i,j)", {{"A", A.type()}, {"x", x.type()}});
+  std::vector<double> y = {9, 9}, small = {9};
+  auto results = kernel.run({{"A", A}, {"x", x}}, nullptr, {{"y", tulle::dense<double>({2}, y)}});
+  EXPECT_THAT(y, ElementsAre(6, 6));
+  EXPECT_EQ(results.at("y").rawValues().data, y.data());
+  EXPECT_EQ(results.at("z").rawValues().count, 3);
+  auto given = [&](const char *name, const tulle::AnyTensor &output) {
+    return messageOf([&] { kernel.run({{"A", A}, {"x", x}}, nullptr, {{name, output}}); });
+  };
+  EXPECT_THAT(given("y", tulle::dense<double>({1}, small)), HasSubstr("has sizes 2, but the output"));
+  EXPECT_THAT(given("A", A), HasSubstr("'A' is no result of this kernel; it computes y, z"));
+  EXPECT_THAT(given("y", tulle::zeros<float>({2})), HasSubstr("f32"));
+  EXPECT_THAT(given("z", x), HasSubstr("shares memory with an input"));
+  tulle::Kernel sparse = tulle::compile("B(i,j) = A(i,j)", {{"A", A.type()}, {"B", {"", tulle::CSR, {}}}});
+  EXPECT_THAT(messageOf([&] { sparse.run({{"A", A}}, nullptr, {{"B", A}}); }),
+              HasSubstr("only dense results"));
+}
+
+TEST(Api, AddingKeepsTheInputAndFillsTheOutput) {
+  tulle::Kernel kernel = tulle::compile("repeat 2 { y(i) = y(i) + x(i) }",
+                                        {{"x", {"f64", tulle::Dense, {}}}, {"y", {"f64", tulle::Dense, {}}}});
+  std::vector<double> x = {1, 2}, y = {10, 20}, out = {0, 0};
+  tulle::AnyTensor given = tulle::dense<double>({2}, y);
+  kernel.run({{"x", tulle::dense<double>({2}, x)}, {"y", given}}, nullptr,
+             {{"y", tulle::dense<double>({2}, out)}});
+  EXPECT_THAT(y, ElementsAre(10, 20));
+  EXPECT_THAT(out, ElementsAre(12, 24));
+}
+
+TEST(Api, OwnersLiveAsLongAsTheirBuffersAreRead) {
+  auto owner = std::make_shared<std::vector<double>>(std::vector<double>{1, 2, 3});
+  std::weak_ptr<std::vector<double>> alive = owner;
+  auto positions = std::make_shared<std::vector<int64_t>>(std::vector<int64_t>{0, 2, 3});
+  auto coordinates = std::make_shared<std::vector<int64_t>>(std::vector<int64_t>{0, 2, 1});
+  tulle::AnyTensor A = tulle::borrow<double>({2, 3}, tulle::CSR,
+                                             {{positions->data(), 3, 64, positions},
+                                              {coordinates->data(), 3, 64, coordinates},
+                                              {owner->data(), 3, 64, owner}});
+  owner.reset();
+  positions.reset();
+  coordinates.reset();
+  tulle::AnyTensor view = A.slice(0, 0, 1).transpose();
+  A = {};
+  EXPECT_FALSE(alive.expired());
+  EXPECT_THAT(tulle::Tensor<double>(view.to(tulle::COO)).values(), ElementsAre(1, 2));
+  tulle::BufferView values = view.rawValues();
+  view = {};
+  EXPECT_FALSE(alive.expired());
+  values = {};
+  EXPECT_TRUE(alive.expired());
+}
+
+TEST(Api, FormatsNameTheirBuffers) {
+  std::vector<std::string> names;
+  for (const tulle::BufferRole &role : tulle::buffersOf(tulle::Format("DIA"), 2))
+    names.push_back(role.kind + std::to_string(role.level));
+  EXPECT_THAT(names, ElementsAre("sizes0", "coordinates0", "values0"));
+  EXPECT_EQ(tulle::pack(example(), tulle::CSR).formatName(), "CSR");
+  EXPECT_EQ(tulle::tensorsOf("y(i) = A(i,j); z = y(i); y(i) = z * x(i)").written.back(), "y");
+}
+
 TEST(Api, FormatsMaySayWhatTheValuesAre) {
   tulle::Format ones("(i, j) -> (i : dense, j : compressed), explicitVal = 1");
   tulle::Tensor<double> A =

@@ -1,5 +1,5 @@
 // Writes binsparse .h5 files: one group with the descriptor as JSON, and a dataset for each array.
-#include "runtime/io/H5.h"
+#include "runtime/archives/H5.h"
 #include "runtime/io/TemporaryFile.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/MemoryLimits.h"

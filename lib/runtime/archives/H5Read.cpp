@@ -1,7 +1,7 @@
 // Binsparse: a JSON text in the attribute `binsparse` says which of the datasets values, indices_<l> and
 // pointers_to_<l> there are, and what they mean.
 #include "runtime/io/CompressedArrays.h"
-#include "runtime/io/H5.h"
+#include "runtime/archives/H5.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"

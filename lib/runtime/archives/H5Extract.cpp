@@ -1,6 +1,6 @@
 // The child reads into shared memory and leaves by _exit, whatever the file does to it; the parent waits, and
 // believes only what lies within that memory.
-#include "runtime/io/H5.h"
+#include "runtime/archives/H5.h"
 #include "runtime/io/TemporaryFile.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"

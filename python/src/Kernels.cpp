@@ -1,0 +1,121 @@
+// Compiled programs, called with tensors and NumPy's arrays.
+#include "Tensors.h"
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <tulle/kernel.h>
+
+namespace tulle::python {
+
+/// An operand as Tulle's tensor: itself, or over the memory of an array; what else there is `asarray` makes a
+/// tensor of.
+static AnyTensor operand(nb::handle object, const std::string &name) {
+  if (nb::isinstance<AnyTensor>(object))
+    return *nb::inst_ptr<AnyTensor>(object);
+  if (std::optional<Array> array = borrowArray(object); array && !array->element.empty())
+    return denseOf(*array, name);
+  static PyObject *asOperand =
+      nb::object(nb::module_::import_("tulle._tensor").attr("as_operand")).release().ptr();
+  return nb::cast<AnyTensor>(nb::handle(asOperand)(object, name));
+}
+
+/// Memory for a dense result, which code writes to.
+static AnyTensor output(nb::handle object, const std::string &name) {
+  const Array array = requireArray(object, "out");
+  if (array.readOnly)
+    throw Error("out: the array is read-only; give one that can be written to");
+  return denseOf(array, "out (" + name + ")");
+}
+
+/// NumPy's array of a dense result, which is the user's alone; other results as they are.
+static nb::object result(AnyTensor tensor) {
+  return tensor.formatName() == "dense" ? elementsOf(tensor, true) : wrap(std::move(tensor));
+}
+
+/// Loops ask between their rounds whether Ctrl-C was pressed.
+static RunReport interruptible() {
+  RunReport report;
+  report.afterRound = [](const std::vector<int64_t> &) {
+    nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() == 0;
+  };
+  return report;
+}
+
+static nb::object call(const Kernel &kernel, nb::args arguments, nb::handle out) {
+  const std::vector<std::string> &names = kernel.inputs();
+  std::vector<AnyTensor> inputs;
+  inputs.reserve(arguments.size());
+  for (size_t k = 0; k < arguments.size(); ++k)
+    inputs.push_back(operand(arguments[k], k < names.size() ? names[k] : "an argument"));
+  const AnyTensor into = out.is_none() ? AnyTensor() : output(out, kernel.results().back());
+  RunReport report = interruptible();
+  AnyTensor made;
+  {
+    nb::gil_scoped_release released;
+    made = kernel.call(inputs, &report, into);
+  }
+  if (PyErr_Occurred())
+    throw nb::python_error();
+  return out.is_none() ? result(std::move(made)) : nb::borrow(out);
+}
+
+static nb::dict run(const Kernel &kernel, nb::dict given, nb::dict outputs) {
+  std::map<std::string, AnyTensor> inputs, into;
+  for (auto [name, object] : given)
+    inputs[nb::cast<std::string>(name)] = operand(object, nb::cast<std::string>(name));
+  for (auto [name, object] : outputs)
+    into[nb::cast<std::string>(name)] = output(object, nb::cast<std::string>(name));
+  std::map<std::string, AnyTensor> made;
+  RunReport report = interruptible();
+  {
+    nb::gil_scoped_release released;
+    made = kernel.run(inputs, &report, into);
+  }
+  if (PyErr_Occurred())
+    throw nb::python_error();
+  nb::dict results;
+  for (auto &[name, tensor] : made)
+    results[name.c_str()] =
+        outputs.contains(name.c_str()) ? nb::object(outputs[name.c_str()]) : result(std::move(tensor));
+  return results;
+}
+
+static Kernel compileTyped(const std::string &program, nb::dict types, const CompileOptions &options) {
+  std::map<std::string, TensorType> typed;
+  for (auto [name, type] : types) {
+    nb::tuple parts = nb::cast<nb::tuple>(type);
+    typed[nb::cast<std::string>(name)] = {nb::cast<std::string>(parts[0]),
+                                          Format(nb::cast<std::string>(parts[1])),
+                                          nb::cast<std::vector<int64_t>>(parts[2])};
+  }
+  nb::gil_scoped_release released;
+  return compile(program, typed, options);
+}
+
+void bindKernels(nb::module_ &module) {
+  nb::class_<CompileOptions>(module, "CompileOptions")
+      .def(nb::init<>())
+      .def_rw("strict_fp", &CompileOptions::strictFp)
+      .def_rw("threads", &CompileOptions::threads)
+      .def_rw("deterministic", &CompileOptions::deterministic)
+      .def_rw("schedule", &CompileOptions::schedule)
+      .def_rw("results", &CompileOptions::results)
+      .def_rw("disk_cache", &CompileOptions::diskCache);
+  nb::class_<Kernel>(module, "Kernel")
+      .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none())
+      .def("_run", &run)
+      .def_prop_ro("inputs", [](const Kernel &k) { return k.inputs(); })
+      .def_prop_ro("results", [](const Kernel &k) { return k.results(); })
+      .def_prop_ro("remarks", &Kernel::remarks)
+      .def_prop_ro("compile_ms", &Kernel::compileMs)
+      .def(
+          "explain", &Kernel::explain, nb::arg("stage") = "loops",
+          "A stage of the compiler as text: notation, linalg, schedule, iteration, loops, vector, llvm, asm.")
+      .def_prop_ro("origin", &Kernel::origin);
+  module.def("compile", &compileTyped);
+  module.def("operands", [](const std::string &program) { return tensorsOf(program).operands; });
+  module.def("results", [](const std::string &program) { return tensorsOf(program).written; });
+}
+
+} // namespace tulle::python

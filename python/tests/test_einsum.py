@@ -1,0 +1,149 @@
+"""Programs on other packages' arrays."""
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import tulle as tl
+
+
+def test_spmv_reads_scipys_memory(matrix, rng):
+    S, x = matrix(), rng.random(45)
+    A = tl.asarray(S)
+    assert A.values.ctypes.data == S.data.ctypes.data
+    assert A.coordinates(1).ctypes.data == S.indices.ctypes.data
+    assert A.positions(1).ctypes.data == S.indptr.ctypes.data
+    y = tl.einsum("y(i) = A(i,j) * x(j)", A=S, x=x)
+    assert type(y) is np.ndarray and y.flags.writeable
+    np.testing.assert_allclose(y, S @ x)
+
+
+@pytest.mark.parametrize("subscripts, count", [("ij,j->i", 1), ("ij,j", 1), ("ij->j", 0), ("ij->", 0), ("ij->ji", 0)])
+def test_numpys_subscripts(matrix, rng, subscripts, count):
+    S = matrix()
+    operands = [rng.random(45)] * count
+    np.testing.assert_allclose(tl.einsum(subscripts, S, *operands),
+                               np.einsum(subscripts, S.toarray(), *operands))
+
+
+def test_sparse_results_have_the_format_that_is_named(matrix):
+    S, T = matrix(), matrix(45, 30)
+    C = tl.einsum("ik,kj->ij", S, T, format="CSR")
+    assert isinstance(C, tl.Tensor) and C.format == "CSR"
+    np.testing.assert_allclose(C.todense(), (S @ T).toarray())
+    D = tl.einsum("C(i,j) = A(i,k) * B(k,j) where ~M", A=S, B=T, M=C, formats={"C": "CSR"})
+    assert D.nnz == 0
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128, np.int8, np.int64])
+def test_types_stay_as_they_are(matrix, index, dtype):
+    S = matrix(dtype=dtype)
+    S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+    A = tl.asarray(S)
+    assert A.dtype == dtype and A.positions(1).itemsize == np.dtype(index).itemsize
+    C = tl.einsum("C(i,j) = A(i,j) + A(i,j)", A=A, format="CSR")
+    assert C.dtype == dtype
+    np.testing.assert_array_equal(C.todense(), (S + S).toarray())
+
+
+def test_programs_have_several_results(matrix):
+    S = matrix()
+    r = tl.run("""
+        m(i) max= A(i,j) where A      # the largest of each row
+        p(i,j) = exp(A(i,j) - m(i)) where A
+        s(i) = p(i,j)
+        q(i,j) = p(i,j) / s(i)
+        """, A=S, formats={"p": "CSR", "q": "CSR"}, results=["m"])
+    assert set(r) == {"m", "q"}
+    dense = np.where(S.toarray() != 0, np.exp(S.toarray() - r.m[:, None]), 0)
+    expected = dense / np.where(dense.sum(axis=1) == 0, 1, dense.sum(axis=1))[:, None]
+    np.testing.assert_allclose(r.q.todense(), expected)
+    with pytest.raises(AttributeError, match="computes no 'x'"):
+        r.x
+
+
+def test_loops_run_until_their_condition():
+    r = tl.run("repeat 100 { y(i) = A(i,j) * x(j); s = y(i); x(i) = y(i) } until s > 50",
+               A=sp.csr_array(np.array([[0, 2.0], [3.0, 0]])), x=np.ones(2))
+    assert r.s == 72
+
+
+def test_jit_takes_formats_from_annotations(matrix, rng):
+    @tl.jit
+    def sddmm(A: "CSR", U, V) -> "CSR":
+        "C(i,j) = A(i,j) * U(i,k) * V(k,j)"
+
+    S, U, V = matrix(), rng.random((60, 8)), rng.random((8, 45))
+    C = sddmm(S.tocoo(), U, V=V)
+    assert C.format == "CSR"
+    np.testing.assert_allclose(C.todense(), S.toarray() * (U @ V))
+
+
+def test_kernels_have_free_sizes(matrix, rng):
+    spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR", x="dense")
+    assert spmv.inputs == ["A", "x"] and spmv.results == ["y"]
+    for rows, columns in [(3, 5), (50, 70), (1, 1), (3, 5)]:
+        S, x = matrix(rows, columns, 0.5), rng.random(columns)
+        np.testing.assert_allclose(spmv(S, x), S @ x)
+    with pytest.raises(tl.TulleError, match="index 'j' has size"):
+        spmv(matrix(3, 5), rng.random(4))
+
+
+def test_kernels_write_to_the_callers_memory(matrix, rng):
+    spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
+    S, x, y = matrix(), rng.random(45), np.full(60, 7.0)
+    assert spmv(S, x, out=y) is y
+    np.testing.assert_allclose(y, S @ x)
+    fixed = np.ones(60)
+    fixed.flags.writeable = False
+    for wrong, why in [(np.ones(59), "60"), (np.ones(60, np.float32), "f32"), (np.ones(120)[::2], "contiguous"),
+                       (fixed, "read-only")]:
+        with pytest.raises(tl.TulleError, match=why):
+            spmv(S, x, out=wrong)
+    square = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
+    S = matrix(45, 45)
+    with pytest.raises(tl.TulleError, match="shares memory"):
+        square(S, x, out=x)
+
+
+def test_one_kernel_runs_in_several_threads(matrix, rng):
+    spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
+    wrong = []
+
+    def work(rows):
+        S, x = matrix(rows, 40, 0.2), np.random.default_rng(rows).random(40)
+        for _ in range(200):
+            if not np.allclose(spmv(S, x), S @ x):
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=work, args=(10 + k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_errors_have_message_line_and_column():
+    with pytest.raises(tl.TulleError) as raised:
+        tl.compile("y(i) = A(i,j) * x(j);\nz(i) = y(i) +", A="CSR")
+    assert (raised.value.line, raised.value.column) == (2, 14)
+    assert "^" in str(raised.value) and "\n" not in raised.value.message
+    assert isinstance(raised.value, ValueError)
+    with pytest.raises(tl.TulleError, match="reads 'x'|'x' is not given|x") as raised:
+        tl.einsum("y(i) = A(i,j) * x(j)", A=np.eye(3))
+    assert raised.value.line is None
+
+
+def test_schedules_options_and_remarks(matrix, rng):
+    S, x = matrix(), rng.random(45)
+    y = tl.einsum("y(i) = A(i,j) * x(j)", A=S, x=x, schedule="parallelize(i)", threads=2, deterministic=True)
+    np.testing.assert_allclose(y, S @ x)
+    kernel = tl.compile("y(j) = A(i,j) * x(i)", A="CSR")
+    assert "tulle.iterate" in kernel.explain("iteration")
+    assert kernel.origin in ("compiled", "memory cache", "disk cache") and kernel.compile_ms > 0
+    with pytest.raises(tl.TulleError, match="no loop|reorder") as raised:
+        tl.compile("y(i) = A(i,j) * x(j)", A="CSR", schedule="reorder(k)")
+    assert "^" in str(raised.value)

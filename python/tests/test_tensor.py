@@ -1,0 +1,236 @@
+"""How tensors are made, shown, cut, and given to others."""
+
+import copy
+import gc
+import pickle
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import tulle as tl
+
+
+@pytest.mark.parametrize("format, name", [("csr", "CSR"), ("csc", "CSC"), ("coo", "COO-soa"), ("bsr", "BCSR(2,3)")])
+def test_scipys_formats_are_borrowed_and_given_back(matrix, format, name):
+    S = matrix(60, 45)
+    S = S.tobsr(blocksize=(2, 3)) if format == "bsr" else S.asformat(format)
+    if format == "bsr":
+        S.sort_indices()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        A = tl.asarray(S, copy=False)
+    assert A.format == name
+    assert A.values.ctypes.data == S.data.ctypes.data
+    np.testing.assert_array_equal(A.todense(), S.toarray())
+    back = A.to_scipy()
+    assert back.format == format and back.data.ctypes.data == S.data.ctypes.data
+    np.testing.assert_array_equal(back.toarray(), S.toarray())
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (4, 7), (7, 4)])
+def test_scipys_diagonals(shape, rng):
+    S = sp.dia_array((rng.random((3, shape[1])), [-2, 0, 3]), shape=shape)
+    A = tl.asarray(S, copy=False)
+    assert A.values.ctypes.data == S.data.ctypes.data
+    np.testing.assert_array_equal(A.todense(), S.toarray())
+    np.testing.assert_array_equal(A.to("DIA").to_scipy().toarray(), S.toarray())
+    unordered = sp.dia_array((rng.random((2, shape[1])), [1, -1]), shape=shape)
+    np.testing.assert_array_equal(tl.asarray(unordered).todense(), unordered.toarray())
+
+
+def test_unsorted_and_repeated_coordinates_are_summed_in_a_copy():
+    S = sp.csr_array((np.array([1.0, 2, 3, 4]), np.array([2, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
+    with pytest.raises(tl.TulleError, match="copy=False"):
+        tl.asarray(S, copy=False)
+    with pytest.warns(tl.CopyWarning, match="unsorted or stand twice"):
+        A = tl.asarray(S)
+    np.testing.assert_array_equal(A.todense(), [[2, 0, 1], [0, 7, 0]])
+    np.testing.assert_array_equal(S.indices, [2, 0, 1, 1])  # the caller's array is as it was
+    coo = sp.coo_array((np.array([1.0, 2, 3]), (np.array([1, 0, 1]), np.array([2, 1, 2]))), shape=(2, 3))
+    with pytest.warns(tl.CopyWarning):
+        np.testing.assert_array_equal(tl.asarray(coo).todense(), [[0, 2, 0], [0, 0, 4]])
+
+
+@pytest.mark.parametrize("change, why", [
+    (dict(indices=np.array([0, 3, 1])), "crd"),
+    (dict(indices=np.array([0, -1, 1])), "crd"),
+    (dict(indptr=np.array([0, 5, 3])), "pos|indptr|crd"),
+    (dict(indptr=np.array([1, 2, 3])), "start at 0|pos"),
+])
+def test_broken_arrays_are_refused(change, why):
+    S = sp.csr_array((np.ones(3), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    for name, value in change.items():
+        setattr(S, name, value)
+    with pytest.raises(tl.TulleError, match=why):
+        tl.asarray(S)
+
+
+@pytest.mark.parametrize("array, why", [
+    (np.array([object()]), "objects"), (np.ones(3, ">f8"), "byte order"), (np.ones(3, np.uint8), "uint8"),
+    (np.array(["a"]), "<U1"), (np.zeros(2, "datetime64[s]"), "datetime64"),
+])
+def test_element_types_that_do_not_exist_are_refused_by_name(array, why):
+    with pytest.raises(tl.TulleError, match=why):
+        tl.asarray(array)
+    with pytest.raises(tl.TulleError, match="x: .*" + why):
+        tl.einsum("y(i) = 2 * x(i)", x=array)
+
+
+def test_arrays_of_numpy_and_dlpack(rng):
+    x = rng.random((4, 5))
+    assert tl.asarray(x).values.ctypes.data == x.ctypes.data
+    columns = np.asfortranarray(x)
+    A = tl.asarray(columns, copy=False)
+    assert A.values.ctypes.data == columns.ctypes.data and A.format == "denseColMajor"
+    np.testing.assert_array_equal(A.todense(), x)
+    with pytest.raises(tl.TulleError, match="contiguous"):
+        tl.asarray(x[:, ::2], copy=False)
+    np.testing.assert_array_equal(tl.asarray(x[:, ::-1]).todense(), x[:, ::-1])
+    assert tl.asarray(3.5).shape == () and tl.asarray([[1, 2]]).shape == (1, 2)
+
+    class OnlyDlpack:
+        def __dlpack__(self, **how):
+            return x.__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return x.__dlpack_device__()
+
+    assert tl.asarray(OnlyDlpack()).values.ctypes.data == x.ctypes.data
+
+
+def test_memory_lives_as_long_as_what_reads_it(matrix):
+    made = matrix()
+    data = made.data.copy()
+    alive = weakref.ref(data)
+    S = sp.csr_array((data, made.indices, made.indptr), shape=made.shape, copy=False)
+    del data
+    A = tl.asarray(S)
+    values = A[5:20].T.values
+    del S, A
+    gc.collect()
+    assert alive() is not None and not values.flags.writeable
+    np.testing.assert_array_equal(values, made.data)
+    del values
+    gc.collect()
+    assert alive() is None
+
+
+def test_results_share_nothing_that_can_change(matrix):
+    A = tl.from_coo((2, 2), ([0, 1], [1, 0]), np.array([1.0, 2.0]), format="CSR")
+    with pytest.raises(ValueError, match="read-only"):
+        A.values[0] = 5
+    B = A.to("COO-soa")
+    np.testing.assert_array_equal(B.todense(), [[0, 1], [2, 0]])
+
+
+def test_entries_in_any_order_are_summed():
+    A = tl.from_coo((3, 4), ([2, 0, 2], [1, 3, 1]), np.array([1, 2, 3], np.int32), format="CSR")
+    assert A.dtype == np.int32 and A.nnz == 2
+    np.testing.assert_array_equal(A.todense()[[0, 2], [3, 1]], [2, 4])
+    for coords, why in [(([0, 5], [0, 0]), "5"), (([0], [0, 0]), "1 coordinates for 2|has 1"),
+                        (([0.5, 1], [0, 0]), "integers"), (([-1, 1], [0, 0]), "-1")]:
+        with pytest.raises(tl.TulleError, match=why):
+            tl.from_coo((3, 4), coords, np.ones(2))
+
+
+def test_buffers_of_any_format():
+    A = tl.from_buffers((2, 3), "CSR", positions={1: np.array([0, 1, 3], np.uint32)},
+                        coordinates={1: np.array([2, 0, 1], np.uint32)}, values=np.array([1.0, 2, 3]))
+    np.testing.assert_array_equal(A.todense(), [[0, 0, 1], [2, 3, 0]])
+    pattern = tl.from_buffers((2, 3), "(i, j) -> (i : dense, j : compressed), explicitVal = 1",
+                              positions={1: np.array([0, 1, 3])}, coordinates={1: np.array([2, 0, 1])}, values=3)
+    assert pattern.dtype == bool and pattern.todense().sum() == 3
+    with pytest.raises(tl.TulleError, match="positions of level 1"):
+        tl.from_buffers((2, 3), "CSR", coordinates={1: np.array([2, 0, 1])}, values=np.ones(3))
+    with pytest.raises(tl.TulleError, match="no positions of level 0"):
+        tl.from_buffers((2, 3), "CSR", positions={0: np.zeros(1, int), 1: np.array([0, 1, 3])},
+                        coordinates={1: np.array([2, 0, 1])}, values=np.ones(3))
+    with pytest.raises(tl.TulleError, match=r"crd\[1\]|coordinates"):
+        tl.from_buffers((2, 3), "CSR", positions={1: np.array([0, 1, 3])}, coordinates={1: np.array([3, 0, 1])},
+                        values=np.ones(3))
+
+
+FORMATS = ["CSR", "CSC", "COO", "COO-soa", "DCSR", "BCSR(2,3)", "DIA", "ELL", "ELLR", "JDS", "SELL(4,8)", "DOK",
+           "bitmap", "HiCOO(2)", "dense", "denseColMajor"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_converted_to_pickled_and_rebuilt(matrix, format):
+    S = matrix(12, 9, 0.3)
+    A = tl.asarray(S).to(format)
+    np.testing.assert_array_equal(A.todense(), S.toarray())
+    for other in (pickle.loads(pickle.dumps(A)), copy.copy(A), copy.deepcopy(A)):
+        assert (other.encoding, other.dtype, other.shape) == (A.encoding, A.dtype, A.shape)
+        np.testing.assert_array_equal(other.todense(), S.toarray())
+
+
+def test_pickles_leave_large_buffers_out_of_band(matrix):
+    A = tl.asarray(matrix())
+    lent = []
+    data = pickle.dumps(A, protocol=5, buffer_callback=lent.append)
+    assert sum(memoryview(b).nbytes for b in lent) == A.nbytes
+    B = pickle.loads(data, buffers=lent)
+    assert B.values.ctypes.data == A.values.ctypes.data
+
+
+KEYS = [np.s_[3], np.s_[-1], np.s_[3:10], np.s_[:, 2], np.s_[::2, 1:30:3], np.s_[::-1], np.s_[10:3:-2, ::-1],
+        np.s_[..., 4], np.s_[2, 3], np.s_[5:5], np.s_[[4, 0, 4]], np.s_[:, [3, -1]], np.s_[-3:, ...]]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,3)"])
+def test_indexing_is_numpys(matrix, key, format):
+    S = matrix(24, 36, 0.2)
+    got = tl.asarray(S).to(format)[key]
+    expected = S.toarray()[key]
+    assert np.shape(expected) == np.shape(got) if np.isscalar(got) else got.shape == expected.shape
+    np.testing.assert_array_equal(got.todense() if isinstance(got, tl.Tensor) else got, expected)
+
+
+def test_indices_out_of_range_are_refused(matrix):
+    A = tl.asarray(matrix(5, 5))
+    for key in [5, -6, (0, 7), (1, 1, 1), [9], "a", 1.5]:
+        with pytest.raises((IndexError, tl.TulleError)):
+            A[key]
+
+
+def test_shapes_change_as_numpys(matrix):
+    S = matrix(12, 10)
+    A = tl.asarray(S)
+    np.testing.assert_array_equal(A.reshape(20, -1).todense(), S.toarray().reshape(20, 6))
+    np.testing.assert_array_equal(A.T.todense(), S.toarray().T)
+    assert A.T.values.ctypes.data == A.values.ctypes.data
+    with pytest.raises(tl.TulleError, match="elements"):
+        A.reshape(7, 7)
+
+
+def test_nothing_becomes_dense_by_itself(matrix):
+    A = tl.asarray(matrix())
+    with pytest.raises(TypeError, match="todense"):
+        np.asarray(A)
+    with pytest.raises(TypeError):
+        hash(A)
+
+
+def test_queries_and_descriptions(matrix):
+    S = matrix()
+    A = tl.asarray(S)
+    np.testing.assert_array_equal(tl.query("select [i] -> count(j) as n", A)["n"], np.diff(S.indptr))
+    assert repr(A) == f"<tulle.Tensor 60 x 45, float64, CSR, {S.nnz} stored, {A.nbytes} bytes>"
+    assert (A.ndim, A.size, len(A), A.fill_value) == (2, 2700, 60, 0.0)
+    assert "nse = " in A.print()
+    with pytest.raises(tl.TulleError) as raised:
+        tl.query("select [i] -> cuont(j) as n", A)
+    assert raised.value.column
+
+
+def test_files(matrix, tmp_path):
+    S = matrix()
+    for name in ["a.mtx", "a.mtx.gz", "a.tns"]:
+        tl.save(tmp_path / name, S)
+        np.testing.assert_allclose(tl.load(tmp_path / name, format="CSR").todense(), S.toarray())
+    assert tl.load(tmp_path / "a.mtx", dtype="f32").dtype == np.float32
+    with pytest.raises(tl.TulleError, match="b.mtx"):
+        tl.load(tmp_path / "b.mtx")

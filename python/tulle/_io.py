@@ -1,0 +1,51 @@
+"""Files, generators and queries."""
+
+import os
+
+from . import _core
+from ._errors import TulleError
+from ._tensor import Tensor, asarray
+from ._types import element_of
+
+
+def load(path, *, format: str | None = None, dtype=None) -> Tensor:
+    """Reads a tensor from a file: .mtx, .tns, .smtx, .npy, .npz, .h5, each also as .gz.
+
+    Parameters
+    ----------
+    path : str or path
+    format : str, optional
+        By default the one that the file suggests: .mtx CSR, .tns CSF, .npy dense, .npz and .h5 their own.
+    dtype : optional
+        Convert the elements.
+
+    Raises
+    ------
+    TulleError
+        With the file, the line and what to do.
+    """
+    element = "" if dtype is None else element_of(dtype)
+    tensor = _core.load(os.fspath(path), format or "", element)
+    return tensor if dtype is None else tensor.astype(dtype)
+
+
+def save(path, obj) -> None:
+    """Writes a tensor, or what `asarray` takes, by the name's ending; the file is there when it is complete."""
+    _core.save(os.fspath(path), asarray(obj))
+
+
+def generate(spec: str, shape=(), *, format: str = "dense", dtype="f64") -> Tensor:
+    """A tensor of a generator of `tulle run --help`: "grid2d:100", "rmat:10:8", "random:7:0.1", …"""
+    return _core.generate(spec, list(shape), format, element_of(dtype))
+
+
+def query(text: str, obj) -> dict:
+    """Statistics of where a tensor stores entries, as dense arrays of int64, by name.
+
+    Examples
+    --------
+    >>> tl.query("select [i] -> count(j) as n, max(j - i) as upper", A)["n"]
+    """
+    if not isinstance(text, str):
+        raise TulleError("query: the first argument is the text of the query")
+    return _core.query(text, asarray(obj))

@@ -1,0 +1,24 @@
+"""Tensors as bytes: with protocol 5, buffers go out of band and are not copied."""
+
+import numpy as np
+
+from . import _core
+
+
+def reduce(tensor, protocol: int):
+    buffers = [array if isinstance(array, int) else np.asarray(array) for array in whole(tensor)._buffers()]
+    return restore, (tensor._element, list(tensor.shape), tensor.encoding, buffers)
+
+
+def whole(tensor):
+    """The tensor without slices and rows that were picked elsewhere: a copy of what they show."""
+    return tensor if "slice" not in tensor.encoding else tensor.to(tensor.format)
+
+
+def restore(element: str, shape, encoding: str, buffers):
+    """The tensor of these buffers, checked: bytes may come from anywhere."""
+    roles = _core.fields(encoding, len(shape))
+    names = [kind if kind == "values" else f"{kind}[{level}]" for kind, level in roles]
+    if element == "bf16" and not isinstance(buffers[-1], int):
+        buffers = [*buffers[:-1], buffers[-1].view(np.int16)]
+    return _core.borrow(element, shape, encoding, buffers, names, True)

@@ -1,0 +1,272 @@
+"""Programs: index notation, compiled and run on arrays."""
+
+import functools
+import inspect
+import re
+
+import numpy as np
+
+from . import _core
+from ._core import Kernel
+from ._errors import TulleError
+from ._tensor import Tensor, _index, as_operand
+from ._types import element_of
+
+Kernel.__doc__ = """A compiled program.
+
+Call it with its inputs, in the order of `inputs`; it returns the result that is written last, as a NumPy array
+where it is dense. ``out=array`` receives a dense result. Sizes may differ from call to call; element types and
+formats may not. Calls from several threads at once are safe.
+"""
+
+
+class Results(dict):
+    """The results of a program, by name: ``r["y"]`` or ``r.y``."""
+
+    def __getattr__(self, name: str):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the program computes no {name!r}; it computes {', '.join(self)}") from None
+
+
+def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
+             results=(), disk_cache: bool = True) -> _core.CompileOptions:
+    options = _core.CompileOptions()
+    options.threads = _index(threads, "threads")
+    options.deterministic = bool(deterministic)
+    options.schedule = schedule
+    options.strict_fp = bool(strict_fp)
+    options.results = list(results)
+    options.disk_cache = bool(disk_cache)
+    return options
+
+
+def _statements(program: str) -> str:
+    """Lines are statements: a semicolon at the end of each that ends one."""
+    lines = [line.split("#")[0].rstrip() for line in program.strip().splitlines()]
+    lines = [line for line in lines if line.strip()]
+    joined = ""
+    for line in lines:
+        open_end = joined.rstrip().endswith((";", "{", "=", "+", "-", "*", "/", "(", ",", "&", "|")) or not joined
+        continues = line.lstrip().startswith(("+", "-", "*", "/", ")", "}", "where", "until", "&", "|"))
+        joined += ("\n" if joined else "") if open_end or continues else ";\n"
+        joined += line
+    return joined
+
+
+def _result_types(formats, types) -> dict:
+    """The types of results that the user names: formats by name, or formats and element types."""
+    typed = {name: ("", format, []) for name, format in (formats or {}).items()}
+    for name, (format, element) in (types or {}).items():
+        typed[name] = (element, format, [])
+    return typed
+
+
+def compile(program: str, *, dtype="f64", formats: dict | None = None, tensors: dict | None = None,
+            threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
+            results=(), disk_cache: bool = True, **types) -> Kernel:
+    """Compiles a program for tensors of given formats and element types, and any sizes.
+
+    Parameters
+    ----------
+    program : str
+        Index notation; statements are separated by semicolons or line ends.
+    **types
+        Of each operand, and of each result that is not dense: a format ("CSR"), a pair of format and dtype, or a
+        tensor or array to compile for.
+    dtype : default "f64"
+        Element type of operands for which none is given.
+    formats : dict, optional
+        Formats of results, by name: the same as naming them in `types`.
+    tensors : dict, optional
+        More of `types`: for names that are also parameters of this function.
+    threads : int
+        At most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads.
+    deterministic : bool
+        Results have the same bits for any number of threads.
+    schedule : str
+        How to compute: "reorder(i, k, j); assemble(C, count)".
+    strict_fp : bool
+        Floating-point sums keep the order of the loops.
+    results : sequence of str
+        Results besides those that no later statement reads.
+
+    Raises
+    ------
+    TulleError
+        With line and column, for what is wrong with the text.
+
+    Examples
+    --------
+    >>> spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR", x="dense")
+    >>> y = spmv(tl.asarray(S), x)
+    """
+    program = _statements(program)
+    given = {**types, **(tensors or {})}
+    written = _core.results(program)
+    typed = _result_types(formats, None)
+    for name, type in given.items():
+        typed[name] = _type_of(type, "" if name in written else element_of(dtype), name)
+    for name in _core.operands(program):
+        typed.setdefault(name, (element_of(dtype), "dense", []))
+    return _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
+                                                  strict_fp=strict_fp, results=results, disk_cache=disk_cache))
+
+
+def _type_of(type, element: str, name: str):
+    if isinstance(type, str):
+        return (element, type, [])
+    if isinstance(type, tuple) and len(type) == 2 and isinstance(type[0], str):
+        return (element_of(type[1], name), type[0], [])
+    tensor = type if isinstance(type, Tensor) else as_operand(type, name)
+    return (tensor._element, tensor.encoding, list(tensor.shape))
+
+
+_EINSUM = re.compile(r"[\w\s,]*(->[\w\s]*)?\Z")
+
+
+def _from_numpy(subscripts: str, operands) -> tuple[str, dict]:
+    """A program, and its tensors, of subscripts as numpy.einsum takes them."""
+    text = re.sub(r"\s", "", subscripts)
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise TulleError(f"einsum: {subscripts!r} has {len(terms)} operands, but {len(operands)} are given")
+    if not arrow:
+        output = "".join(sorted(i for i in set(inputs) - {","} if inputs.count(i) == 1))
+    for index in output:
+        if index not in inputs or output.count(index) > 1:
+            raise TulleError(f"einsum: the result's index {index!r} must stand once there, and in an operand")
+    access = lambda name, term: name + (f"({','.join('i_' + i for i in term)})" if term else "")
+    names = [f"operand{k}" for k in range(len(terms))]
+    product = " * ".join(map(access, names, terms))
+    return f"{access('result', output)} = {product}", dict(zip(names, operands))
+
+
+def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None,
+           types: dict | None = None, out=None, tensors: dict | None = None, wrap: bool = False,
+           threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False, **named):
+    """Computes a program on arrays and returns the result that is written last.
+
+    Parameters
+    ----------
+    program : str
+        Index notation with named operands, ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)``, or subscripts as
+        numpy.einsum takes them, ``einsum("ij,j->i", A, x)``.
+    *operands, **named, tensors
+        Tensors, NumPy's and SciPy's arrays, whatever `asarray` takes. `tensors` has those whose names are also
+        parameters of this function.
+    format : str, optional
+        Of the result that is returned. By default it is dense.
+    formats : dict, optional
+        Of results by name, intermediate ones included.
+    out : array, optional
+        Receives a dense result.
+
+    Other parameters are those of `compile`.
+
+    Returns
+    -------
+    A NumPy array where the result is dense, else a Tensor.
+
+    Examples
+    --------
+    >>> tl.einsum("C(i,j) = A(i,k) * B(k,j) where M", A=A, B=B, M=M, formats={"C": "CSR"})
+    """
+    if operands or _EINSUM.match(program):
+        program, named = _from_numpy(program, operands)
+        if format is not None:
+            formats = {"result": format}
+    else:
+        program = _statements(program)
+        if tensors:
+            named |= tensors
+        if format is not None:
+            formats = {**(formats or {}), _core.results(program)[-1]: format}
+    kernel = _kernel(program, named, formats, types, (threads, deterministic, schedule, strict_fp, ()))
+    result = kernel(*[named[name] for name in kernel.inputs], out=out)
+    if wrap and not isinstance(result, Tensor):
+        return as_operand(result, "result")
+    return result
+
+
+_kernels: dict = {}
+_MOST_KERNELS = 512
+
+
+def _kernel(program: str, named: dict, formats, types, options) -> Kernel:
+    """The kernel for tensors like these; it stays in memory. `named` receives tensors for what it has else."""
+    key = [program, options]
+    for name, value in named.items():
+        if type(value) is not np.ndarray and not isinstance(value, Tensor):
+            value = named[name] = as_operand(value, name)
+        key.append((name, value.type_key if isinstance(value, Tensor) else (value.dtype, value.ndim)))
+    if formats:
+        key.append(tuple(formats.items()))
+    if types:
+        key.append(tuple(types.items()))
+    key = tuple(key)
+    kernel = _kernels.get(key)
+    if kernel is None:
+        threads, deterministic, schedule, strict_fp, results = options
+        typed = {name: _type_of(value, "", name) for name, value in named.items()}
+        typed |= _result_types(formats, types)
+        kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic,
+                                                        schedule=schedule, strict_fp=strict_fp, results=results))
+        if len(_kernels) >= _MOST_KERNELS:
+            _kernels.pop(next(iter(_kernels)), None)
+        _kernels[key] = kernel
+    return kernel
+
+
+def run(program: str, *, formats: dict | None = None, types: dict | None = None, results=(),
+        tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "",
+        strict_fp: bool = False, **named) -> Results:
+    """Computes a program of several statements on arrays and returns all of its results, by name.
+
+    Parameters are those of `einsum`; `results` names intermediate tensors that are wanted, too.
+
+    Examples
+    --------
+    >>> r = tl.run('''m(i) max= A(i,j) where A
+    ...               p(i,j) = exp(A(i,j) - m(i)) where A''', A=A, formats={"p": "CSR"})
+    >>> r.p
+    """
+    program = _statements(program)
+    named |= tensors or {}
+    options = (threads, deterministic, schedule, strict_fp, tuple(results))
+    kernel = _kernel(program, named, formats, types, options)
+    return Results(kernel._run(named, {}))
+
+
+def jit(function):
+    """A function of tensors whose text is a program, compiled when it is called.
+
+    The function's docstring is the program, its parameters are operands, and annotations are formats: operands
+    are converted to theirs, and the result is stored in that of the function.
+
+    Examples
+    --------
+    >>> @tl.jit
+    ... def sddmm(A: "CSR", U, V) -> "CSR":
+    ...     "C(i,j) = A(i,j) * U(i,k) * V(k,j)"
+    """
+    program = inspect.getdoc(function)
+    if not program:
+        raise TulleError(f"jit: the function {function.__name__} has no docstring, which is the program")
+    signature = inspect.signature(function)
+    wanted = {name: p.annotation for name, p in signature.parameters.items() if p.annotation is not p.empty}
+    format = None if signature.return_annotation is signature.empty else signature.return_annotation
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        named = dict(bound.arguments)
+        for name, to in wanted.items():
+            named[name] = as_operand(named[name], name) if not isinstance(named[name], Tensor) else named[name]
+            named[name] = named[name].to(to)
+        return einsum(program, tensors=named, format=format)
+
+    return call

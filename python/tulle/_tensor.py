@@ -1,0 +1,371 @@
+"""Tensors: how they are made of other packages' arrays, and what can be asked of them."""
+
+import operator
+import warnings
+
+import numpy as np
+
+from . import _core
+from ._errors import CopyWarning, TulleError
+from ._types import dtype_of, element_of
+
+
+class Tensor(_core.Tensor):
+    """A sparse or dense tensor: a format, sizes, and buffers that are Tulle's or another package's.
+
+    Tensors are made by `asarray`, `from_coo`, `from_buffers`, `load` and by programs. They do not change.
+    """
+
+    __slots__ = ("__weakref__",)
+    __array_priority__ = 1000.0  # binary operators of NumPy's and SciPy's arrays leave the work to ours
+    __hash__ = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements, as NumPy's."""
+        return dtype_of(self._element)
+
+    @property
+    def size(self) -> int:
+        """The number of elements, those that are not stored included."""
+        size = 1
+        for of in self.shape:
+            size *= of
+        return size
+
+    @property
+    def fill_value(self):
+        """The value of what is not stored, as NumPy's number."""
+        text = self._fill
+        if text.startswith("("):
+            return self.dtype.type(complex(*map(float, text[1:-1].split(","))))
+        if self._element == "bf16":
+            return float(text)
+        return self.dtype.type({"true": True, "false": False}.get(text, text))
+
+    @property
+    def values(self) -> np.ndarray:
+        """What is stored, in storage order, padding included: a read-only array over the tensor's memory."""
+        return self._buffer("values", 0)
+
+    def positions(self, level: int) -> np.ndarray | None:
+        """Where the segments of a level begin: a read-only array of unsigned integers over the tensor's memory.
+
+        Parameters
+        ----------
+        level : int
+            Counted from 0, outermost first.
+
+        Returns
+        -------
+        array, shape (number of segments + 1,), or None where the level stores no positions.
+        """
+        return self._buffer("positions", _index(level, "level"))
+
+    def coordinates(self, level: int) -> np.ndarray | None:
+        """The coordinates that a level stores: a read-only array of unsigned integers over the tensor's memory,
+        or None where it stores none. Of COO without ``soa`` those of all its levels, interleaved."""
+        return self._buffer("coordinates", _index(level, "level"))
+
+    def to(self, format: str) -> "Tensor":
+        """The same tensor in another format: a name ("CSR", "BCSR(4,4)") or an encoding.
+
+        Buffers that both formats store alike are shared where they are Tulle's own.
+        """
+        return self._to(format)
+
+    def astype(self, dtype, *, copy: bool = True) -> "Tensor":
+        """The tensor with its elements converted to another type, in the same format."""
+        from ._program import einsum
+
+        element = element_of(dtype)
+        if element == self._element:
+            return self
+        names = _index_names(self.ndim)
+        return einsum(f"y{names} = A{names}", A=self, types={"y": (self.encoding, element)}, wrap=True)
+
+    def todense(self) -> np.ndarray:
+        """A NumPy array of all elements, in memory of its own."""
+        return np.array(self.to("dense")._elements())
+
+    toarray = todense
+
+    def to_scipy(self):
+        """The tensor as SciPy's array of the same storage (csr, csc, bsr, coo, dia); others as coo.
+
+        CSR, CSC, BCSR and COO-soa share their memory with the tensor: SciPy's array is not to be changed.
+        """
+        from ._scipy import to_scipy
+
+        return to_scipy(self)
+
+    def transpose(self, axes=None) -> "Tensor":
+        """The tensor with its dimensions in another order, by default reversed; always a view."""
+        order = [] if axes is None else [_axis(axis, self.ndim) for axis in axes]
+        return self._transpose(order)
+
+    @property
+    def T(self) -> "Tensor":
+        """The transpose, a view."""
+        return self._transpose([])
+
+    def reshape(self, *shape) -> "Tensor":
+        """The same elements in row-major order in other dimensions, one of which may be -1; a view where levels
+        allow it."""
+        sizes = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        if sizes.count(-1) == 1:
+            rest = 1
+            for size in sizes:
+                rest *= size if size != -1 else 1
+            sizes[sizes.index(-1)] = self.size // rest if rest else 0
+        return self._reshape([_index(size, "shape") for size in sizes])
+
+    def decompose(self, parts: str) -> list["Tensor"]:
+        """Parts that together store this tensor's entries, each in its own format: ``"hyb(1, 4)"`` or
+        ``"[DIA @ j - i in {-1, 0, 1}, CSR @ rest]"``."""
+        return self._decompose(parts)
+
+    def explain(self) -> str:
+        """The storage as text, level by level."""
+        return self.print()
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a tensor without dimensions")
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        from ._indexing import get_item
+
+        return get_item(self, key)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(map(str, self.shape)) or "scalar"
+        return f"<tulle.Tensor {sizes}, {self.dtype}, {self.format}, {self.nnz} stored, {self.nbytes} bytes>"
+
+    def _repr_html_(self) -> str:
+        from ._plot import html
+
+        return html(self)
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            f"a tensor in format {self.format} does not become a dense array by itself; say tensor.todense()"
+        )
+
+    def __reduce_ex__(self, protocol: int):
+        from ._pickle import reduce
+
+        return reduce(self, protocol)
+
+
+_core.register_tensor(Tensor)
+
+
+def _index(value, name: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TulleError(f"{name}: expected an integer, got {type(value).__name__}") from None
+    if not 0 <= number < 1 << 63:
+        raise TulleError(f"{name}: {number} is not between 0 and 2^63")
+    return number
+
+
+def _axis(axis, ndim: int) -> int:
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise TulleError(f"axis {number} of a tensor with {ndim} dimensions")
+    return number % ndim
+
+
+def _index_names(count: int) -> str:
+    """The subscripts of an access: "" or "(i0,i1,…)"."""
+    return f"({','.join(f'i{d}' for d in range(count))})" if count else ""
+
+
+def _is_scipy(obj) -> bool:
+    """Whether this is one of SciPy's sparse arrays, without importing SciPy for it."""
+    return type(obj).__module__.startswith("scipy.sparse")
+
+
+def asarray(obj, *, dtype=None, format: str | None = None, copy: bool | None = None, check: bool = True) -> Tensor:
+    """A tensor of another package's array, over the same memory where that is stored as Tulle stores it.
+
+    Parameters
+    ----------
+    obj : Tensor, scipy.sparse array or matrix (csr, csc, bsr, coo, dia), array that NumPy or DLPack knows,
+        number or nested lists
+    dtype : optional
+        Convert the elements.
+    format : str, optional
+        Convert to this format.
+    copy : bool, optional
+        True: always copy. False: raise where a copy would be made. By default: copy where needed.
+    check : bool
+        False trusts that coordinates are sorted, unique and within the sizes: of arrays that are not so, code
+        reads memory which is not theirs.
+
+    Returns
+    -------
+    Tensor; it keeps the memory that it borrows, which must not change while the tensor is in use.
+
+    Warns
+    -----
+    CopyWarning
+        Where coordinates are unsorted or stand twice: they are sorted and summed in a copy.
+
+    Raises
+    ------
+    TulleError
+        For invalid arrays, element types that Tulle does not have, and where `copy` is False but a copy is
+        needed.
+    """
+    tensor = _borrowed(obj, copy, check)
+    if dtype is not None and element_of(dtype) != tensor._element:
+        _refuse_copy(copy, "the elements are converted")
+        tensor = tensor.astype(dtype)
+    if format is not None:
+        converted = tensor.to(format)
+        if converted.encoding != tensor.encoding:
+            _refuse_copy(copy, f"the array is converted from {tensor.format} to {format}")
+        tensor = converted
+    return tensor
+
+
+def _refuse_copy(copy, why: str) -> None:
+    if copy is False:
+        raise TulleError(f"asarray: {why}, which needs a copy, but copy=False was given")
+
+
+def _borrowed(obj, copy, check: bool) -> Tensor:
+    if isinstance(obj, Tensor):
+        return obj
+    if _is_scipy(obj):
+        from ._scipy import from_scipy
+
+        return from_scipy(obj, copy, check)
+    if hasattr(obj, "__binsparse__"):
+        from ._binsparse import from_binsparse
+
+        return from_binsparse(obj, check)
+    return _dense(obj, copy)
+
+
+def _dense(obj, copy, name: str = "asarray") -> Tensor:
+    if not isinstance(obj, np.ndarray) and hasattr(obj, "__dlpack__"):
+        try:
+            array = np.from_dlpack(obj)
+        except (TypeError, BufferError, RuntimeError) as error:
+            raise TulleError(f"{name}: {error}") from None
+    else:
+        array = np.asarray(obj)
+        if not isinstance(obj, np.ndarray) and not hasattr(obj, "__array_interface__"):
+            copy = copy and None  # lists and numbers have no memory to share
+    if array.dtype == object:
+        raise TulleError(f"{name}: an array of Python objects; give its elements a type first")
+    element = element_of(array.dtype, name)
+    if array.ndim == 2 and not array.flags.c_contiguous and array.flags.f_contiguous and not copy:
+        dense = _core.dense(_bits(array.T), name)
+        return (_of_bits(dense, element)).transpose()
+    if copy or not array.flags.c_contiguous:
+        if not copy:
+            _refuse_copy(copy, "the array is not contiguous")
+        array = np.array(array, order="C")
+    return _of_bits(_core.dense(_bits(array), name), element)
+
+
+def _bits(array):
+    """What the buffer protocol can lend: bfloat16 numbers as their bits."""
+    return array.view(np.int16) if element_of(array.dtype) == "bf16" else array
+
+
+def _of_bits(tensor: Tensor, element: str) -> Tensor:
+    if element != "bf16":
+        return tensor
+    return _core.borrow("bf16", list(tensor.shape), "dense", [tensor.values], ["values"], True)
+
+
+def as_operand(obj, name: str) -> Tensor:
+    """An operand of a kernel, called `name` in errors."""
+    try:
+        return asarray(obj) if _is_scipy(obj) or hasattr(obj, "__binsparse__") else _dense(obj, None, name)
+    except TulleError as error:
+        text = str(error)
+        raise TulleError(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
+
+
+def from_buffers(shape, format: str, *, values, dtype=None, check: bool = True, **buffers) -> Tensor:
+    """A tensor over arrays that hold its levels, which are borrowed.
+
+    Parameters
+    ----------
+    shape : sequence of int
+    format : str
+        A name or an encoding.
+    values : array, shape (stored entries,); an int, the number of entries, where the format has `explicitVal`
+    positions, coordinates, sizes, permutation, bits : mapping of int to array
+        By level, those that the format stores: C-contiguous integers, all positions of one width, all
+        coordinates of one width.
+    check : bool
+        False trusts the arrays (see `asarray`).
+
+    Raises
+    ------
+    TulleError
+        Naming the array and the element, for whatever a kernel relies on and does not hold.
+    """
+    lengths = [_index(size, "shape") for size in shape]
+    given = {(kind, level): array for kind, of in buffers.items() for level, array in (of or {}).items()}
+    arrays, names = [], []
+    for kind, level in _core.fields(format, len(lengths))[:-1]:
+        array = given.pop((kind, level), None)
+        if array is None:
+            raise TulleError(f"from_buffers: {format} stores {kind} of level {level}, which are not given")
+        arrays.append(np.asarray(array))
+        names.append(f"{kind}[{level}]")
+    if given:
+        kind, level = next(iter(given))
+        raise TulleError(f"from_buffers: {format} stores no {kind} of level {level}")
+    if dtype is None:
+        dtype = np.bool_ if isinstance(values, int) else np.asarray(values).dtype
+    element = element_of(dtype, "values")
+    stored = values if isinstance(values, int) else _bits(np.asarray(values)).reshape(-1)
+    return _core.borrow(element, lengths, format, [*arrays, stored], [*names, "values"], check)
+
+
+def from_coo(shape, coords, values, *, format: str = "COO") -> Tensor:
+    """A tensor of entries in any order; those with the same coordinates are summed.
+
+    Parameters
+    ----------
+    shape : sequence of int
+    coords : sequence of arrays of integers, one for each dimension, each of shape (entries,)
+    values : array, shape (entries,)
+    format : str
+
+    Raises
+    ------
+    TulleError
+        For coordinates outside of the shape, arrays of different lengths, and entries that the format cannot
+        hold.
+    """
+    sizes = [_index(size, "shape") for size in shape]
+    coords = [_coordinates(array, d) for d, array in enumerate(coords)]
+    values = np.ascontiguousarray(values)
+    return _core.pack(element_of(values.dtype, "values"), sizes, coords, values, format)
+
+
+def _coordinates(array, dimension: int) -> np.ndarray:
+    array = np.asarray(array)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TulleError(f"coords[{dimension}]: expected integers, got {array.dtype}")
+    if array.ndim != 1:
+        raise TulleError(f"coords[{dimension}]: expected one dimension, got {array.ndim}")
+    if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
+        raise TulleError(f"coords[{dimension}]: a coordinate does not fit 63 bits")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def warn_of_copy(what: str) -> None:
+    warnings.warn(f"{what}: sorted and summed in a copy", CopyWarning, stacklevel=4)
