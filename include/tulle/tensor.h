@@ -64,7 +64,7 @@ struct BufferView {
 };
 
 /// What a buffer of a format is for: "sizes", "permutation", "positions", "coordinates", "bits" or "values"
-/// (docs/reference/encoding.md), and of which level.
+/// (docs/reference/encoding.md), and of which level; of values: how many levels there are.
 struct BufferRole {
   std::string kind;
   unsigned level = 0;

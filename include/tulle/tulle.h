@@ -4,5 +4,6 @@
 #include "tulle/format.h"
 #include "tulle/io.h"
 #include "tulle/kernel.h"
+#include "tulle/picture.h"
 #include "tulle/query.h"
 #include "tulle/tensor.h"

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <tulle/io.h>
+#include <tulle/picture.h>
 #include <tulle/query.h>
 
 namespace tulle::python {
@@ -189,6 +190,11 @@ void bindTensors(nb::module_ &module) {
     for (auto &[name, answer] : withoutLock([&] { return query(text, tensor); }))
       answers[name.c_str()] = elementsOf(answer, true);
     return answers;
+  });
+  module.def("spy", &spyText);
+  module.def("storage", &storageText);
+  module.def("picture", [](const AnyTensor &tensor, bool storage) {
+    return withoutLock([&] { return pictureSvg(tensor, storage); });
   });
   module.def("load", [](const std::string &path, const std::string &format, const std::string &element) {
     return wrap(

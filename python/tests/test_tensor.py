@@ -234,3 +234,13 @@ def test_files(matrix, tmp_path):
     assert tl.load(tmp_path / "a.mtx", dtype="f32").dtype == np.float32
     with pytest.raises(tl.TulleError, match="b.mtx"):
         tl.load(tmp_path / "b.mtx")
+
+
+def test_pictures(matrix, capsys):
+    S = sp.csr_array(np.array([[1.0, 0, 0], [0, 0, 2.0]]))
+    tl.show(S, storage=True)
+    shown = capsys.readouterr().out
+    assert "│█  │\n│  █│\n" in shown and "j : compressed" in shown
+    picture = tl.asarray(S)._repr_html_()
+    assert "<svg" in picture and "2 of them" not in picture and "&lt;tulle.Tensor" in picture
+    assert "<svg" not in tl.asarray(1.5)._repr_html_()

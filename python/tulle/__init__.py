@@ -9,6 +9,7 @@ from . import _core
 from ._core import Kernel
 from ._errors import CopyWarning, TulleError
 from ._io import generate, load, query, save
+from ._plot import show
 from ._program import Results, compile, einsum, jit, run
 from ._tensor import Tensor, asarray, from_buffers, from_coo
 
@@ -16,5 +17,5 @@ __version__ = _core.version
 
 __all__ = [
     "CopyWarning", "Kernel", "Results", "Tensor", "TulleError", "asarray", "compile", "einsum", "from_buffers",
-    "from_coo", "generate", "jit", "load", "query", "run", "save",
+    "from_coo", "generate", "jit", "load", "query", "run", "save", "show",
 ]

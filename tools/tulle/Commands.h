@@ -10,6 +10,7 @@ void addConvert(CLI::App &app);
 void addExplain(CLI::App &app);
 void addQuery(CLI::App &app);
 void addPrint(CLI::App &app);
+void addShow(CLI::App &app);
 void addFormats(CLI::App &app);
 void addDoctor(CLI::App &app);
 void addBench(CLI::App &app);

@@ -184,6 +184,17 @@ FileContents readAlone(const std::string &file, const std::string &dims, const s
   return readContents(file, file, std::nullopt, sizes, element);
 }
 
+runtime::Tensor storeAlone(const std::string &file, const std::string &dims, const std::string &type,
+                           const std::string &format) {
+  FileContents contents = readAlone(file, dims, type);
+  const format::Encoding encoding =
+      format::parseFormat(format.empty() ? contents.suggested : format, unsigned(contents.dims().size()),
+                          format.empty() ? "<suggested>" : "-f");
+  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
+    throwError("-f '{}': {}", format, why);
+  return store(file, std::move(contents), encoding);
+}
+
 Tensor store(const std::string &name, FileContents contents, const format::Encoding &encoding,
              const engine::Options &options, engine::ConversionReport *report) {
   if (format::hasSlices(encoding)) // a file holds what the slices are cut from

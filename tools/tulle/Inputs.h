@@ -50,6 +50,11 @@ runtime::Tensor store(const std::string &name, runtime::FileContents contents,
                       const format::Encoding &encoding, const engine::Options &options = {},
                       engine::ConversionReport *report = nullptr);
 
+/// The one file or generator of a command as readAlone gives it, stored in a format; in the one that it
+/// suggests where `format` is empty.
+runtime::Tensor storeAlone(const std::string &file, const std::string &dims, const std::string &type,
+                           const std::string &format);
+
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
 struct LoadedProgram {
   notation::Program program;

@@ -1,7 +1,6 @@
 // `tulle print`: a file in a storage format, buffer by buffer.
 #include "Commands.h"
 #include "Inputs.h"
-#include "support/Errors.h"
 #include <cstdio>
 
 namespace tulle::cli {
@@ -13,14 +12,8 @@ struct PrintOptions {
 } // namespace
 
 static void print(const PrintOptions &options) {
-  runtime::FileContents contents = readAlone(options.file, options.dims, options.type);
-  unsigned order = contents.dims().size();
-  format::Encoding encoding =
-      format::parseFormat(options.format.empty() ? contents.suggested : options.format, order,
-                          options.format.empty() ? "<suggested>" : "-f");
-  if (std::string why = format::whyNotExecutable(encoding); !why.empty())
-    throwError("-f '{}': {}", options.format, why);
-  std::string text = runtime::printStorage(store(options.file, std::move(contents), encoding));
+  std::string text =
+      runtime::printStorage(storeAlone(options.file, options.dims, options.type, options.format));
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   std::fwrite(text.data(), 1, text.size(), stdout);

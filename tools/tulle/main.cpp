@@ -29,6 +29,7 @@ int dispatch(int argc, char **argv) {
   tulle::cli::addExplain(app);
   tulle::cli::addQuery(app);
   tulle::cli::addPrint(app);
+  tulle::cli::addShow(app);
   tulle::cli::addFormats(app);
   tulle::cli::addDoctor(app);
   tulle::cli::addBench(app);

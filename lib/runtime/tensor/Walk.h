@@ -5,7 +5,8 @@
 namespace tulle::runtime {
 
 /// Visits every stored slot in storage order as f(dimension coordinates, value position), those of block
-/// padding included when `padding`; empty slots hold nothing and are left out. The tensor must be valid.
+/// padding included when `padding`; empty slots hold nothing and are left out. Where f has a member
+/// `enter(level, coordinate)`, it is called for each coordinate on the way. The tensor must be valid.
 template <class F> class Walker {
 public:
   Walker(const Tensor &tensor, bool padding, F f)
@@ -93,10 +94,16 @@ private:
           break; // later coordinates only grow
       }
       levelCoords[l] = i;
+      entered(l);
       descend(l + 1, parent * s.size + i, l < batchLevels ? batch * s.size + i : batch);
     }
     if (c)
       *c = saved;
+  }
+
+  void entered(unsigned l) {
+    if constexpr (requires { f.enter(l, levelCoords[l]); })
+      f.enter(l, levelCoords[l]);
   }
 
   bool isEmpty(unsigned l, int64_t p) const {
@@ -114,6 +121,7 @@ private:
       if (isEmpty(l, p))
         continue;
       levelCoords[l] = coordinate(p);
+      entered(l);
       if (c)
         *c = saved + levelCoords[l] * stride;
       last ? visit(p) : descend(l + 1, p, batch);
