@@ -87,6 +87,7 @@ public:
   unsigned order() const { return unsigned(dims().size()); }
   TensorType type() const;
   std::string element() const;    ///< "f64", …
+  bool isDense() const;           ///< in the format "dense": every element, the last dimension fastest
   std::string formatName() const; ///< "CSR", "BCSR(4,4)", …; of a format without a name its encoding
   /// The value of what is not stored, in the notation's spelling: "0", "inf", "(1, 2)", …
   std::string fill() const;

@@ -245,7 +245,7 @@ std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor
     report->iterations = told.iterations;
   std::vector<AnyTensor> made;
   for (size_t r = 0; r < resultTensors.size(); ++r) {
-    const runtime::Tensor &result = *tensors[resultTensors[r]];
+    runtime::Tensor &result = *tensors[resultTensors[r]];
     if (r < outputs.size() && outputs[r]) {
       const runtime::Buffer &memory = Access::unwrap(*outputs[r]).buffers.back(),
                             &from = result.buffers.back();
@@ -253,7 +253,7 @@ std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor
         std::memcpy(memory.data, from.data, size_t(memory.bytes));
       made.push_back(*outputs[r]);
     } else {
-      made.push_back(Access::wrap(result));
+      made.push_back(Access::wrap(std::move(result)));
     }
   }
   return made;

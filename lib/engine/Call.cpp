@@ -462,7 +462,7 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
                   const std::vector<const Tensor *> &arguments) {
   made.layout = format::layout(made.encoding);
   made.buffers.clear();
-  for (const format::Field &field : made.layout.fields) {
+  for (const format::Field &field : made.layout->fields) {
     auto count = int64_t(reinterpret_cast<intptr_t>(slots[3]));
     bool values = field.kind == format::FieldKind::Values;
     unsigned bits = values ? 8 * byteWidth(made.type) : field.width;
@@ -471,9 +471,9 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
     made.buffers.push_back(memory.adopt(slots[0], slots[1], count, bytes, arguments));
     slots += 5;
   }
-  for (const format::Field &field : made.layout.fields)
+  for (const format::Field &field : made.layout->fields)
     if (field.width == 2)
-      made.buffers[made.layout.coordinates[field.level]->field].count = packedCount(made, field.level);
+      made.buffers[made.layout->coordinates[field.level]->field].count = packedCount(made, field.level);
 }
 
 CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
@@ -493,7 +493,7 @@ CallReport call(const CompiledStatement &code, const std::vector<const Tensor *>
   for (const CallResult &result : results)
     if (result.made) {
       adopt(memory, *result.made, slots.data() + next, arguments);
-      next += 5 * result.made->layout.fields.size();
+      next += 5 * result.made->layout->fields.size();
     }
   return {ms, memory.mostBytes()};
 }

@@ -29,7 +29,7 @@ static AnyTensor output(nb::handle object, const std::string &name) {
 
 /// NumPy's array of a dense result, which is the user's alone; other results as they are.
 static nb::object result(AnyTensor tensor) {
-  return tensor.formatName() == "dense" ? elementsOf(tensor, true) : wrap(std::move(tensor));
+  return tensor.isDense() ? elementsOf(tensor, true) : wrap(std::move(tensor));
 }
 
 /// Loops ask between their rounds whether Ctrl-C was pressed.

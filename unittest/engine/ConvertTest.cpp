@@ -103,7 +103,7 @@ TEST(Convert, buffersHaveExactlyTheirSize) {
   for (const char *form : {"CSR", "CSC", "DCSR", "COO", "COO-soa", "BCSR(2,2)"}) {
     Tensor made = engine::convert(doubles({3, 4}, matrix, "COO"), formatOf(form));
     for (size_t f = 0; f < made.buffers.size(); ++f) {
-      unsigned bits = made.layout.fields[f].width;
+      unsigned bits = made.layout->fields[f].width;
       EXPECT_EQ(made.buffers[f].bytes, made.buffers[f].count * (bits ? bits / 8 : 8)) << form << f;
     }
     runtime::validate(made);

@@ -97,7 +97,7 @@ TEST(RoundTrip, EveryFormatTimesEveryShapeAgreesWithAMap) {
           ASSERT_EQ(nonzeros(have), expected);
           ASSERT_EQ(sum(unpack(t)), have);
           Tensor dense = toDense(t);
-          ASSERT_EQ(dense.layout.fields.size(), 1u);
+          ASSERT_EQ(dense.layout->fields.size(), 1u);
           ASSERT_EQ(nonzeros(stored(dense)), expected);
           ASSERT_NE(printStorage(t), "");
         }

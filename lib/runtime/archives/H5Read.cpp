@@ -252,7 +252,7 @@ private:
     Tensor stored(
         format::resolveWidths(encoding, *std::max_element(dims.begin(), dims.end()), int64_t(longest)),
         values.type, dims);
-    for (const format::Field &field : stored.layout.fields)
+    for (const format::Field &field : stored.layout->fields)
       stored.buffers.push_back(field.kind == format::FieldKind::Values
                                    ? values.buffers.back()
                                    : indexBuffer<int64_t>(field.kind == format::FieldKind::Positions

@@ -15,7 +15,7 @@ StorageUse storageUse(const Tensor &given) {
     use.levels.push_back({format::printLevel(tensor.encoding, l), shapes[l].size,
                           batchStarts(tensor, shapes, l + 1).back(), "", 0});
   for (size_t f = 0; f < tensor.buffers.size(); ++f) {
-    const format::Field &field = tensor.layout.fields[f];
+    const format::Field &field = tensor.layout->fields[f];
     const Buffer &buffer = tensor.buffers[f];
     use.bytes += buffer.bytes;
     if (field.kind == format::FieldKind::Values) {

@@ -99,10 +99,15 @@ int64_t checkedProduct(const std::vector<int64_t> &sizes, std::string_view what)
 }
 
 Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what) {
-  requireMemory(bytes, what);
+  return allocate(count, bytes, zeroed, [what] { return std::string(what); });
+}
+
+Buffer Buffer::allocate(int64_t count, int64_t bytes, bool zeroed, const std::function<std::string()> &what) {
+  if (!fitsMemory(bytes))
+    requireMemory(bytes, what());
   Block block = takeBlock(bytes);
   if (!block.data)
-    throwError("out of memory: {} needs {} bytes", what, bytes);
+    throwError("out of memory: {} needs {} bytes", what(), bytes);
   if (zeroed)
     std::memset(block.data, 0, bytes);
   return {std::shared_ptr<void>(block.data, [block](void *) { giveBlock(block); }), block.data, count, bytes,

@@ -19,22 +19,45 @@ int64_t Tensor::bytes() const {
 
 namespace {
 
-/// A dense tensor without its buffer, what that must hold, and what errors call it.
+/// What errors call a dense tensor of these sizes.
+std::string denseText(ElementType type, const std::vector<int64_t> &dims) {
+  return fmt::format("a dense tensor of shape {} and type {}", shapeText(dims), name(type));
+}
+
+/// Row-major encodings with their widths, by order: calls of kernels make one for each array that they are
+/// given.
+const format::Encoding &rowMajor(size_t order) {
+  static const std::vector<format::Encoding> few = [] {
+    std::vector<format::Encoding> made;
+    for (unsigned order = 0; order < 8; ++order)
+      made.push_back(format::resolveWidths(format::denseEncoding(order), 0, 0));
+    return made;
+  }();
+  if (order < few.size())
+    return few[order];
+  static thread_local format::Encoding large;
+  return large = format::resolveWidths(format::denseEncoding(unsigned(order)), 0, 0);
+}
+
+/// A dense tensor without its buffer, and what that must hold.
 struct DenseShell {
   DenseShell(ElementType type, std::vector<int64_t> dims)
-      : tensor(format::resolveWidths(format::denseEncoding(dims.size()), 0, 0), type, std::move(dims)) {
-    const std::string shape = shapeText(tensor.dims);
+      : tensor(rowMajor(dims.size()), type, std::move(dims)) {
     for (int64_t size : tensor.dims)
       if (size < 0)
-        throwError("size {} in {}: sizes must not be negative", size, shape);
-    count = checkedProduct(tensor.dims, fmt::format("a dense tensor of shape {}", shape));
-    what = fmt::format("a dense tensor of shape {} and type {}", shape, name(type));
-    bytes = checkedMul(count, byteWidth(type), what);
+        throwError("size {} in {}: sizes must not be negative", size, shapeText(tensor.dims));
+    count = 1;
+    bool fits = true;
+    for (int64_t size : tensor.dims)
+      fits &= !__builtin_mul_overflow(count, size, &count);
+    if (!fits || __builtin_mul_overflow(count, int64_t(byteWidth(type)), &bytes)) {
+      count = checkedProduct(tensor.dims, fmt::format("a dense tensor of shape {}", shapeText(tensor.dims)));
+      bytes = checkedMul(count, byteWidth(type), denseText(type, tensor.dims));
+    }
   }
 
   Tensor tensor;
   int64_t count, bytes;
-  std::string what;
 };
 
 Buffer newValues(const Tensor &tensor, int64_t count, bool zeroed) {
@@ -47,14 +70,15 @@ Buffer newValues(const Tensor &tensor, int64_t count, bool zeroed) {
 
 Tensor makeDense(ElementType type, std::vector<int64_t> dims, bool zeroed) {
   DenseShell made(type, std::move(dims));
-  made.tensor.buffers = {Buffer::allocate(made.count, made.bytes, zeroed, made.what)};
+  made.tensor.buffers = {
+      Buffer::allocate(made.count, made.bytes, zeroed, [&] { return denseText(type, made.tensor.dims); })};
   return std::move(made.tensor);
 }
 
 Tensor borrowDense(ElementType type, std::vector<int64_t> dims, void *data, std::shared_ptr<void> keepAlive) {
   DenseShell made(type, std::move(dims));
   if (!data && made.count > 0)
-    throwError("{} was given no memory to borrow", made.what);
+    throwError("{} was given no memory to borrow", denseText(type, made.tensor.dims));
   made.tensor.buffers = {Buffer::borrow(data, made.count, made.bytes, std::move(keepAlive))};
   return std::move(made.tensor);
 }
@@ -74,7 +98,7 @@ Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encodi
                    std::vector<int64_t> dims) {
   Tensor t(encoding, type, std::move(dims));
   t.wholeDims = pattern.wholeDims;
-  t.buffers.assign(pattern.buffers.begin(), pattern.buffers.begin() + std::ptrdiff_t(t.layout.fields.size()));
+  t.buffers.assign(pattern.buffers.begin(), pattern.buffers.begin() + std::ptrdiff_t(t.layout->fields.size()));
   t.buffers.back() = newValues(t, likeCount(pattern, t.dims), /*zeroed=*/true);
   return t;
 }

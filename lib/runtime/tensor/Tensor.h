@@ -22,11 +22,26 @@ struct Buffer {
   /// 64-byte aligned, uninitialized or zeroed. Throws Error ("out of memory: … needs N bytes") instead of
   /// bad_alloc.
   static Buffer allocate(int64_t count, int64_t bytes, bool zeroed, std::string_view what);
+  /// The same, where the text takes longer than the allocation.
+  static Buffer allocate(int64_t count, int64_t bytes, bool zeroed, const std::function<std::string()> &what);
   static Buffer copyOf(const void *data, int64_t count, int64_t bytes, std::string_view what);
   static Buffer copyOf(const Buffer &buffer, std::string_view what) {
     return copyOf(buffer.data, buffer.count, buffer.bytes, what);
   }
   static Buffer borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive = {});
+};
+
+/// A layout that copies of a tensor have in common: a call of a kernel makes several, and a layout has six lists.
+class SharedLayout {
+public:
+  SharedLayout() = default;
+  SharedLayout(format::Layout layout)
+      : held(std::make_shared<const format::Layout>(std::move(layout))) {}
+  const format::Layout *operator->() const { return held.get(); }
+  const format::Layout &operator*() const { return *held; }
+
+private:
+  std::shared_ptr<const format::Layout> held;
 };
 
 /// A tensor of any format. Copies share buffers. Dense tensors are encodings with dense levels only.
@@ -41,7 +56,7 @@ struct Tensor {
   ElementType type = ElementType::F64;
   std::vector<int64_t> dims;      ///< size of each dimension, of a slice those of the slice
   std::vector<int64_t> wholeDims; ///< of a slice: the sizes of the tensor that was cut; else empty
-  format::Layout layout;          ///< of `encoding`
+  SharedLayout layout;            ///< of `encoding`
   std::vector<Buffer> buffers;    ///< one per layout field
   /// Where its rows are parts of others' (Views.h), the value slots of all rows together. They may overlap,
   /// or lie in several allocations, so that only what levels lead to may be read, and nothing is written.

@@ -1,6 +1,7 @@
 // Buffers that come from outside are checked once here, so that kernels need not check anything.
 #include "format/LevelKinds.h"
 #include "runtime/tensor/MemoryLimits.h"
+#include "runtime/tensor/Sweep.h"
 #include "runtime/tensor/Walk.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -28,13 +29,13 @@ public:
     int64_t parents = 1;
     for (unsigned l = 0; l < shapes.size(); ++l)
       parents = checkLevel(l, parents);
-    requireCount(tensor.layout.valuesField(), parents);
+    requireCount(tensor.layout->valuesField(), parents);
     checkWithinDims();
   }
 
 private:
   std::string fieldName(unsigned f) const {
-    const format::Field &field = tensor.layout.fields[f];
+    const format::Field &field = tensor.layout->fields[f];
     if (field.kind == format::FieldKind::Values)
       return "values";
     return fmt::format("{}[{}]", fieldLabel(field.kind), field.level);
@@ -50,12 +51,12 @@ private:
 
   void checkFields() const {
     const format::Layout expected = format::layout(tensor.encoding);
-    if (tensor.layout.fields.size() != expected.fields.size() ||
+    if (tensor.layout->fields.size() != expected.fields.size() ||
         tensor.buffers.size() != expected.fields.size())
       throwError("a {} tensor has {} buffers, got {}", format::displayName(tensor.encoding),
                  expected.fields.size(), tensor.buffers.size());
     for (unsigned f = 0; f < expected.fields.size(); ++f) {
-      const format::Field &want = expected.fields[f], &have = tensor.layout.fields[f];
+      const format::Field &want = expected.fields[f], &have = tensor.layout->fields[f];
       if (want.kind != have.kind || want.level != have.level || want.width != have.width ||
           want.implied != have.implied)
         throwError("{}: the tensor's layout is not that of its format {}", fieldName(f),
@@ -119,7 +120,7 @@ private:
       return checkedMul(parents, s.n, s.text);
     case LevelKind::Bitmap: {
       int64_t positions = checkedMul(parents, s.size, s.text);
-      requireCount(*tensor.layout.bits[l], (positions / 64 + (positions % 64 != 0)) * 8);
+      requireCount(*tensor.layout->bits[l], (positions / 64 + (positions % 64 != 0)) * 8);
       return positions;
     }
     default:
@@ -129,8 +130,10 @@ private:
 
   /// Positions of `slots` entries start at 0, do not decrease, and end within `limit`.
   int64_t checkPositions(unsigned l, int64_t slots, int64_t limit, const char *what) const {
-    requireCount(*tensor.layout.positions[l], slots);
+    requireCount(*tensor.layout->positions[l], slots);
     const LevelFields &here = fields[l];
+    if (positionsHold(here, slots, limit))
+      return slots ? here.position(slots - 1) : 0;
     for (int64_t i = 0; i < slots; ++i) {
       int64_t value = here.position(i), before = i ? here.position(i - 1) : 0;
       if (i == 0 && value != 0)
@@ -154,6 +157,11 @@ private:
         throwError("pos[{}][{}] = {}: batch {} must start where batch {} ends, at {}", l, i, here.position(i),
                    b, b - 1, here.position(i - 1));
     checkRange(l, positions);
+    const bool ordered = std::all_of(shapes.begin() + l, shapes.begin() + shapes[l].runEnd + 1,
+                                     [](const LevelShape &s) { return s.ordered; });
+    const std::span run(fields.data() + l, shapes[l].runEnd - l + 1);
+    if (ordered && segmentsAscend(run, here, slots, shapes[shapes[l].runEnd].unique))
+      return positions;
     for (int64_t i = 0; i + 1 < slots; ++i)
       checkSegment(l, here.position(i), here.position(i + 1));
     return positions;
@@ -164,7 +172,7 @@ private:
   /// The segments of a level that stores where they begin and end, in the order of positions, without empty
   /// ones: they end within `capacity`, and do not overlap.
   Segments checkEnds(unsigned l, int64_t parents, int64_t capacity, const char *what) const {
-    requireCount(*tensor.layout.positions[l], checkedMul(parents, 2, shapes[l].text));
+    requireCount(*tensor.layout->positions[l], checkedMul(parents, 2, shapes[l].text));
     const LevelFields &here = fields[l];
     Segments segments;
     for (int64_t p = 0; p < parents; ++p) {
@@ -202,7 +210,7 @@ private:
     const LevelFields &here = fields[l];
     const int64_t capacity = here.crdCount / here.stride;
     for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
-      const format::CoordinateRef ref = *tensor.layout.coordinates[k];
+      const format::CoordinateRef ref = *tensor.layout->coordinates[k];
       requireCount(ref.field, checkedMul(capacity, ref.stride, shapes[k].text));
     }
     for (auto [low, high] : checkEnds(l, parents, capacity, "coordinates")) {
@@ -238,8 +246,10 @@ private:
   /// So many positions of the level, and of those that share its run.
   void checkRange(unsigned l, int64_t positions) const {
     for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
-      const format::CoordinateRef ref = *tensor.layout.coordinates[k];
+      const format::CoordinateRef ref = *tensor.layout->coordinates[k];
       requireCount(ref.field, checkedMul(positions, ref.stride, shapes[k].text));
+      if (coordinatesHold(fields[k], positions, shapes[k].low, shapes[k].size))
+        continue;
       for (int64_t p = 0; p < positions; ++p)
         if (!(shapes[k].padded && fields[k].empty(p)))
           checkCoordinate(k, p);
@@ -302,7 +312,7 @@ private:
 
   void checkSizes() const {
     for (unsigned l = 0; l < shapes.size(); ++l) {
-      auto field = tensor.layout.sizes[l];
+      auto field = tensor.layout->sizes[l];
       if (!field)
         continue;
       requireCount(*field, 1);
@@ -319,7 +329,7 @@ private:
       const format::ExprNode *rank = format::find(tensor.encoding.levels[l].expr, format::ExprKind::Rank);
       if (!rank)
         continue;
-      unsigned f = *tensor.layout.permutation[l];
+      unsigned f = *tensor.layout->permutation[l];
       int64_t size = tensor.dims[rank->dims[0]],
               within = rank->value > 0 ? rank->value : std::max<int64_t>(size, 1);
       requireCount(f, size);
@@ -347,7 +357,7 @@ private:
         checkPositions(l, checkedAdd(parents, 1, s.text), hashed ? fields[l].crdCount : INT64_MAX,
                        hashed ? "coordinates" : "positions");
     if (s.kind == LevelKind::Banded)
-      requireCount(tensor.layout.coordinates[l]->field, parents);
+      requireCount(tensor.layout->coordinates[l]->field, parents);
     for (int64_t p = 0; p < parents; ++p) {
       const int64_t begin = fields[l].position(p), end = fields[l].position(p + 1);
       if (hashed)
@@ -376,7 +386,7 @@ private:
   int64_t checkFixed(unsigned l, int64_t parents) {
     const LevelShape &s = shapes[l];
     int64_t positions = checkedMul(parents, s.n, s.text);
-    requireCount(tensor.layout.coordinates[l]->field, positions);
+    requireCount(tensor.layout->coordinates[l]->field, positions);
     for (int64_t p = 0; p < parents; ++p) {
       int64_t q = p * s.n, end = q + s.n;
       for (; q < end && !fields[l].empty(q); ++q)

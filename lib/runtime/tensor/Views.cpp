@@ -146,7 +146,7 @@ Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, i
   Tensor made(std::move(encoding), tensor.type, std::move(dims));
   made.pickedSlots = slotsOf(ends, each);
   // Of a dense level the positions are new, else they replace its own, which come first.
-  const auto kept = tensor.buffers.begin() + (tensor.layout.positions[1] ? 1 : 0);
+  const auto kept = tensor.buffers.begin() + (tensor.layout->positions[1] ? 1 : 0);
   made.buffers.push_back(endsBuffer(ends, made.encoding.posWidth));
   made.buffers.insert(made.buffers.end(), kept, tensor.buffers.end());
   return made;
@@ -154,7 +154,7 @@ Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, i
 
 /// Whether the rows of both are of the same buffers.
 bool sharesRows(const Tensor &a, const Tensor &b) {
-  auto from = [](const Tensor &t) { return t.buffers.begin() + (t.layout.positions[1] ? 1 : 0); };
+  auto from = [](const Tensor &t) { return t.buffers.begin() + (t.layout->positions[1] ? 1 : 0); };
   return std::equal(from(a), a.buffers.end(), from(b), b.buffers.end(),
                     [](const Buffer &x, const Buffer &y) { return x.data == y.data; });
 }
@@ -434,7 +434,7 @@ Tensor canonical(const Tensor &tensor) {
   if (isJagged)
     if (std::optional<Tensor> dense = asDense(tensor, ends, *each))
       return *dense;
-  const unsigned crdWidth = tensor.layout.coordinates[1] ? levelFields(tensor, 1).crdWidth : 8;
+  const unsigned crdWidth = tensor.layout->coordinates[1] ? levelFields(tensor, 1).crdWidth : 8;
   if (!follow || crdWidth < 8 || tensor.buffers.size() != size_t(isJagged ? 2 : 3))
     return tensor;
   format::Encoding encoding = tensor.encoding;
