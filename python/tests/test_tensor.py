@@ -244,3 +244,40 @@ def test_pictures(matrix, capsys):
     picture = tl.asarray(S)._repr_html_()
     assert "<svg" in picture and "2 of them" not in picture and "&lt;tulle.Tensor" in picture
     assert "<svg" not in tl.asarray(1.5)._repr_html_()
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "dia"])
+def test_scipys_files(matrix, tmp_path, format):
+    S = matrix(20, 30)
+    S = S.tobsr(blocksize=(2, 3)) if format == "bsr" else S.asformat(format)
+    sp.save_npz(tmp_path / "a.npz", S)
+    A = tl.load(tmp_path / "a.npz")
+    np.testing.assert_array_equal(A.todense(), S.toarray())
+    assert tl.load(tmp_path / "a.npz", format="CSC", dtype="f32").dtype == np.float32
+    tl.save(tmp_path / "b.npz", A)
+    np.testing.assert_array_equal(sp.load_npz(tmp_path / "b.npz").toarray(), S.toarray())
+    unsorted = sp.csr_array((np.array([1.0, 2, 3]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    sp.save_npz(tmp_path / "u.npz", unsorted)
+    np.testing.assert_array_equal(tl.load(tmp_path / "u.npz").todense(), [[2, 0, 4]])
+
+
+def test_damaged_archives_are_refused(matrix, tmp_path):
+    S = matrix(20, 30)
+    sp.save_npz(tmp_path / "a.npz", S)
+    whole = (tmp_path / "a.npz").read_bytes()
+    path = tmp_path / "c.npz"
+    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(tl.TulleError, match="c.npz"):
+            tl.load(path)
+    arrays = dict(format=b"csr", shape=[20, 30], data=S.data, indices=S.indices, indptr=S.indptr)
+    for wrong in [dict(format=b"xyz"), dict(shape=[2]), dict(indices=S.indices + 30), dict(indptr=S.indptr[::-1]),
+                  dict(indptr=S.indptr[:-1]), dict(data=S.data[:-3]), dict(indices=S.indices * 0.5)]:
+        np.savez(path, **{**arrays, **wrong})
+        with pytest.raises(tl.TulleError, match="c.npz"):
+            tl.load(path)
+    np.savez(path, format=b"csr", shape=[20, 30])
+    with pytest.raises(tl.TulleError, match="'data' is missing"):
+        tl.load(path)
+    with pytest.raises(tl.TulleError, match="no-such"):
+        tl.save(tmp_path / "no-such" / "a.npz", S)

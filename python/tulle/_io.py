@@ -2,7 +2,7 @@
 
 import os
 
-from . import _core
+from . import _core, _npz
 from ._errors import TulleError
 from ._tensor import Tensor, asarray
 from ._types import element_of
@@ -24,14 +24,20 @@ def load(path, *, format: str | None = None, dtype=None) -> Tensor:
     TulleError
         With the file, the line and what to do.
     """
-    element = "" if dtype is None else element_of(dtype)
-    tensor = _core.load(os.fspath(path), format or "", element)
+    path, element = os.fspath(path), "" if dtype is None else element_of(dtype)
+    if path.endswith(".npz"):
+        return asarray(_npz.load(path), dtype=dtype, format=format)
+    tensor = _core.load(path, format or "", element if format else "")
     return tensor if dtype is None else tensor.astype(dtype)
 
 
 def save(path, obj) -> None:
     """Writes a tensor, or what `asarray` takes, by the name's ending; the file is there when it is complete."""
-    _core.save(os.fspath(path), asarray(obj))
+    path = os.fspath(path)
+    if path.endswith(".npz"):
+        _npz.save(path, asarray(obj))
+    else:
+        _core.save(path, asarray(obj))
 
 
 def generate(spec: str, shape=(), *, format: str = "dense", dtype="f64") -> Tensor:

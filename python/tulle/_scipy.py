@@ -14,7 +14,7 @@ def from_scipy(obj, copy, check: bool):
     """See `asarray`."""
     if copy:
         obj = obj.copy()
-    reader = {"csr": _rows, "csc": _rows, "bsr": _blocks, "coo": _entries, "dia": _diagonals}.get(obj.format)
+    reader = READERS.get(obj.format)
     if reader is None:  # dok and lil are lists and dictionaries
         if copy is False:
             raise TulleError(f"asarray: a {obj.format} array needs a copy, but copy=False was given")
@@ -56,7 +56,7 @@ def _in_order(obj, copy, error):
 
 
 def _coords(obj):
-    return getattr(obj, "coords", None) or (obj.row, obj.col)
+    return getattr(obj, "coords", None) or (obj.row, obj.col)  # older versions of SciPy, and files
 
 
 def _within(obj) -> bool:
@@ -125,12 +125,15 @@ def _diagonals(obj, check: bool):
     return _core.borrow(_element(obj), _shape(obj), _DIA, buffers, ["sizes[0]", "offsets", "data"], check)
 
 
+READERS = {"csr": _rows, "csc": _rows, "bsr": _blocks, "coo": _entries, "dia": _diagonals}
+
+
 def _signed(array):
     """SciPy indexes with signed integers; those of a tensor fit them."""
     return array.view(np.dtype(f"i{array.itemsize}"))
 
 
-def _index_arrays(tensor, *levels):
+def index_arrays(tensor, *levels):
     """Positions and coordinates of one width each, of 32 bits or 64."""
     arrays = []
     for kind, level in levels:
@@ -148,13 +151,13 @@ def to_scipy(tensor):
         raise TulleError(f"to_scipy: SciPy's arrays have one or two dimensions, not {tensor.ndim}")
     name = tensor.format.split("(")[0]
     if tensor.ndim == 2 and name in ("CSR", "CSC"):
-        positions, coordinates = _index_arrays(tensor, ("positions", 1), ("coordinates", 1))
+        positions, coordinates = index_arrays(tensor, ("positions", 1), ("coordinates", 1))
         make = sp.csr_array if name == "CSR" else sp.csc_array
         return make((tensor.values, coordinates, positions), shape=tensor.shape, copy=False)
     if tensor.ndim == 2 and name == "BCSR":
         height, width = map(int, tensor.format[5:-1].split(","))
         if tensor.shape[0] % height == 0 and tensor.shape[1] % width == 0:
-            positions, coordinates = _index_arrays(tensor, ("positions", 1), ("coordinates", 1))
+            positions, coordinates = index_arrays(tensor, ("positions", 1), ("coordinates", 1))
             data = tensor.values.reshape(-1, height, width)
             return sp.bsr_array((data, coordinates, positions), shape=tensor.shape, copy=False)
     if tensor.ndim == 2 and name == "DIA":
@@ -162,7 +165,7 @@ def to_scipy(tensor):
         return _to_dia(tensor, offsets)
     levels = [("coordinates", d) for d in range(tensor.ndim)]
     entries = tensor.to("COO-soa" if tensor.ndim == 2 else "COO")
-    return sp.coo_array((entries.values, tuple(_index_arrays(entries, *levels))), shape=tensor.shape, copy=False)
+    return sp.coo_array((entries.values, tuple(index_arrays(entries, *levels))), shape=tensor.shape, copy=False)
 
 
 def _to_dia(tensor, offsets):

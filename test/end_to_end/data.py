@@ -46,7 +46,7 @@ def write(path, array):
         last = [size - 1 for size in array.shape]
         if last not in coordinates:
             coordinates.append(last)
-        path.write_text("".join(" ".join(str(c + 1) for c in at) + f" {array[tuple(at)]!r}\n" for at in coordinates))
+        path.write_text("".join(" ".join(str(c + 1) for c in at) + f" {array[tuple(at)].item()!r}\n" for at in coordinates))
     return path
 
 

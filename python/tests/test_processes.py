@@ -1,0 +1,107 @@
+"""Threads, forked processes, Ctrl-C, and memory."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import tulle as tl
+
+
+@pytest.fixture(scope="module")
+def large():
+    made = sp.random_array((20000, 20000), density=2e-3, format="csr", rng=np.random.default_rng(5))
+    return made, np.random.default_rng(6).random(20000)
+
+
+def test_a_child_computes_after_its_parent_used_threads(large):
+    S, x = large
+    expected = S @ x
+    assert np.allclose(tl.einsum("y(i) = A(i,j) * x(j)", A=S, x=x, threads=2), expected)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        good = np.allclose(tl.einsum("y(i) = A(i,j) * x(j)", A=S, x=x, threads=2), expected)
+        good &= np.allclose(tl.einsum("z(j) = A(i,j) * x(i)", A=S, x=x, threads=2), S.T @ x)
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_threads_compile_and_run_different_kernels(large):
+    S, x = large
+    wrong = []
+
+    def work(k):
+        scale = float(k + 2)
+        program = f"y(i) = {scale} * A(i,j) * x(j) + {k} * z(i)"
+        z = np.arange(20000.0)
+        for _ in range(3):
+            y = tl.einsum(program, A=S, x=x, z=z, threads=2)
+            if not np.allclose(y, scale * (S @ x) + k * z):
+                wrong.append(k)
+            C = tl.einsum("C(i,j) = c * A(i,j) where B", A=S, B=S, c=scale, format="CSR")
+            if not np.allclose(C.values, scale * S.data):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_ctrl_c_ends_loops():
+    code = textwrap.dedent("""
+        import os, signal, threading, numpy as np, tulle as tl
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            tl.run("repeat 1000000000 { x(i) = x(i) + 1; s = x(i) } until s < 0", x=np.zeros(1000))
+        except KeyboardInterrupt:
+            print("interrupted")
+        """)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+def _grows(action, count: int) -> int:
+    """By how many KiB the process grows in the second half of so many calls."""
+    for _ in range(count // 2):
+        action()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(count // 2):
+        action()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
+
+def _entries():
+    S = sp.random_array((40, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
+    A, x, out = tl.asarray(S), np.ones(30), np.ones(40)
+    spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
+    coords = (np.array([0, 3, 2]), np.array([1, 1, 0]))
+
+    def wrong():
+        with pytest.raises(tl.TulleError):
+            spmv(A, np.ones(29))
+
+    return {
+        "asarray": lambda: tl.asarray(S), "call": lambda: spmv(A, x), "out": lambda: spmv(A, x, out=out),
+        "einsum": lambda: tl.einsum("ij,j->i", S, x),
+        "sparse result": lambda: tl.einsum("ij,kj->ik", A, A, format="CSR"),
+        "from_coo": lambda: tl.from_coo((40, 30), coords, np.ones(3), format="CSR"),
+        "views": lambda: A[3:20, ::2].T.values, "convert": lambda: A.to("CSC").todense(),
+        "to_scipy": lambda: A.to_scipy(), "query": lambda: tl.query("select [i] -> count(j) as n", A),
+        "error": wrong, "html": lambda: A._repr_html_(),
+    }
+
+
+@pytest.mark.parametrize("entry", list(_entries()))
+def test_memory_stays(entry):
+    action = _entries()[entry]
+    assert _grows(action, 10000 if entry not in ("html", "query", "sparse result") else 2000) < 2000
