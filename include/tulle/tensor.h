@@ -50,7 +50,7 @@ struct TensorType {
   /// bool i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128; of a result "": it follows from the operands.
   std::string element = "f64";
   Format format = Format("dense");
-  /// Empty for a scalar, for a result, whose sizes follow from the operands, and for an operand of any sizes.
+  /// Empty for a scalar, for an operand of any sizes, and for a result whose sizes follow from the operands.
   std::vector<int64_t> dims;
 };
 

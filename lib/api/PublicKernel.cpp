@@ -181,8 +181,6 @@ detail::KernelImpl::forInputs(const std::vector<const AnyTensor *> &given) {
   }
   // Most machine code does not depend on sizes: the engine finds it in its cache.
   std::map<std::string, notation::Binding> resized = bindings;
-  for (auto &[name, binding] : resized)
-    binding.dims.reset();
   for (size_t k = 0; k < given.size(); ++k)
     resized.at(inputs[k]).dims = given[k]->dims();
   std::shared_ptr<engine::Executable> built = build(resized);

@@ -8,6 +8,8 @@ namespace nb = nanobind;
 NB_MODULE(_core, module) {
   module.doc() = "The compiler behind the package tulle.";
   module.attr("version") = TULLE_VERSION;
+  // Classes and functions that modules hold live as long as the interpreter.
+  nb::set_leak_warnings(false);
   // The package registers the class of its errors.
   static PyObject *errorClass = nullptr;
   module.def("register_error", [](nb::handle type) { errorClass = type.inc_ref().ptr(); });

@@ -54,10 +54,10 @@ def test_unsorted_and_repeated_coordinates_are_summed_in_a_copy():
 
 
 @pytest.mark.parametrize("change, why", [
-    (dict(indices=np.array([0, 3, 1])), "crd"),
-    (dict(indices=np.array([0, -1, 1])), "crd"),
-    (dict(indptr=np.array([0, 5, 3])), "pos|indptr|crd"),
-    (dict(indptr=np.array([1, 2, 3])), "start at 0|pos"),
+    (dict(indices=np.array([0, 3, 1])), r"indices\[1\] = 3 is outside"),
+    (dict(indices=np.array([0, -1, 1])), r"indices\[1\]"),
+    (dict(indptr=np.array([0, 5, 3])), "indptr|indices"),
+    (dict(indptr=np.array([1, 2, 3])), "indptr.*start at 0"),
 ])
 def test_broken_arrays_are_refused(change, why):
     S = sp.csr_array((np.ones(3), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 3))
@@ -129,8 +129,8 @@ def test_entries_in_any_order_are_summed():
     A = tl.from_coo((3, 4), ([2, 0, 2], [1, 3, 1]), np.array([1, 2, 3], np.int32), format="CSR")
     assert A.dtype == np.int32 and A.nnz == 2
     np.testing.assert_array_equal(A.todense()[[0, 2], [3, 1]], [2, 4])
-    for coords, why in [(([0, 5], [0, 0]), "5"), (([0], [0, 0]), "1 coordinates for 2|has 1"),
-                        (([0.5, 1], [0, 0]), "integers"), (([-1, 1], [0, 0]), "-1")]:
+    for coords, why in [(([0, 5], [0, 0]), r"coords\[0\]\[1\] = 5 is outside"), (([0], [0, 0]), r"coords\[0\]: has shape \(1,\)"),
+                        (([0.5, 1], [0, 0]), "integers"), (([-1, 1], [0, 0]), r"coords\[0\]\[0\] = ")]:
         with pytest.raises(tl.TulleError, match=why):
             tl.from_coo((3, 4), coords, np.ones(2))
 
@@ -147,7 +147,7 @@ def test_buffers_of_any_format():
     with pytest.raises(tl.TulleError, match="no positions of level 0"):
         tl.from_buffers((2, 3), "CSR", positions={0: np.zeros(1, int), 1: np.array([0, 1, 3])},
                         coordinates={1: np.array([2, 0, 1])}, values=np.ones(3))
-    with pytest.raises(tl.TulleError, match=r"crd\[1\]|coordinates"):
+    with pytest.raises(tl.TulleError, match=r"coordinates\[1\]\[0\] = 3 is outside"):
         tl.from_buffers((2, 3), "CSR", positions={1: np.array([0, 1, 3])}, coordinates={1: np.array([3, 0, 1])},
                         values=np.ones(3))
 

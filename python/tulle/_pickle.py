@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import _core
+from ._borrow import borrow
 
 
 def reduce(tensor, protocol: int):
@@ -21,4 +22,4 @@ def restore(element: str, shape, encoding: str, buffers):
     names = [kind if kind == "values" else f"{kind}[{level}]" for kind, level in roles]
     if element == "bf16" and not isinstance(buffers[-1], int):
         buffers = [*buffers[:-1], buffers[-1].view(np.int16)]
-    return _core.borrow(element, shape, encoding, buffers, names, True)
+    return borrow(element, shape, encoding, buffers, names, True)

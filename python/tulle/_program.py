@@ -55,16 +55,19 @@ def _statements(program: str) -> str:
     return joined
 
 
-def _result_types(formats, types) -> dict:
-    """The types of results that the user names: formats by name, or formats and element types."""
+def _result_types(formats, types, shapes) -> dict:
+    """The types of results that the user names: formats by name, formats and element types, and shapes."""
     typed = {name: ("", format, []) for name, format in (formats or {}).items()}
     for name, (format, element) in (types or {}).items():
         typed[name] = (element, format, [])
+    for name, shape in (shapes or {}).items():
+        element, format, _ = typed.get(name, ("", "dense", []))
+        typed[name] = (element, format, [_index(size, f"shape of {name}") for size in shape])
     return typed
 
 
-def compile(program: str, *, dtype="f64", formats: dict | None = None, tensors: dict | None = None,
-            threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
+def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: dict | None = None,
+            tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
             results=(), disk_cache: bool = True, **types) -> Kernel:
     """Compiles a program for tensors of given formats and element types, and any sizes.
 
@@ -79,6 +82,8 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, tensors: 
         Element type of operands for which none is given.
     formats : dict, optional
         Formats of results, by name: the same as naming them in `types`.
+    shapes : dict, optional
+        Shapes by name: of a result that no operand's follow for, as of a scatter's; of operands they are free.
     tensors : dict, optional
         More of `types`: for names that are also parameters of this function.
     threads : int
@@ -105,9 +110,12 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, tensors: 
     program = _statements(program)
     given = {**types, **(tensors or {})}
     written = _core.results(program)
-    typed = _result_types(formats, None)
+    typed = _result_types(formats, None, None)
     for name, type in given.items():
         typed[name] = _type_of(type, "" if name in written else element_of(dtype), name)
+    for name, shape in (shapes or {}).items():
+        element, format, _ = typed.get(name, ("" if name in written else element_of(dtype), "dense", []))
+        typed[name] = (element, format, [_index(size, f"shape of {name}") for size in shape])
     for name in _core.operands(program):
         typed.setdefault(name, (element_of(dtype), "dense", []))
     return _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
@@ -145,7 +153,7 @@ def _from_numpy(subscripts: str, operands) -> tuple[str, dict]:
 
 
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None,
-           types: dict | None = None, out=None, tensors: dict | None = None, wrap: bool = False,
+           types: dict | None = None, shapes: dict | None = None, out=None, tensors: dict | None = None, wrap: bool = False,
            threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False, **named):
     """Computes a program on arrays and returns the result that is written last.
 
@@ -161,6 +169,8 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
         Of the result that is returned. By default it is dense.
     formats : dict, optional
         Of results by name, intermediate ones included.
+    shapes : dict, optional
+        Of results by name, where operands do not say it: ``einsum("Z(p(i),k) += Y(i,k)", …, shapes={"Z": (9, 4)})``.
     out : array, optional
         Receives a dense result.
 
@@ -184,7 +194,7 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
             named |= tensors
         if format is not None:
             formats = {**(formats or {}), _core.results(program)[-1]: format}
-    kernel = _kernel(program, named, formats, types, (threads, deterministic, schedule, strict_fp, ()))
+    kernel = _kernel(program, named, formats, types, shapes, (threads, deterministic, schedule, strict_fp, ()))
     result = kernel(*[named[name] for name in kernel.inputs], out=out)
     if wrap and not isinstance(result, Tensor):
         return as_operand(result, "result")
@@ -195,7 +205,7 @@ _kernels: dict = {}
 _MOST_KERNELS = 512
 
 
-def _kernel(program: str, named: dict, formats, types, options) -> Kernel:
+def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kernel:
     """The kernel for tensors like these; it stays in memory. `named` receives tensors for what it has else."""
     key = [program, options]
     for name, value in named.items():
@@ -206,12 +216,14 @@ def _kernel(program: str, named: dict, formats, types, options) -> Kernel:
         key.append(tuple(formats.items()))
     if types:
         key.append(tuple(types.items()))
+    if shapes:
+        key.append(tuple((name, tuple(shape)) for name, shape in shapes.items()))
     key = tuple(key)
     kernel = _kernels.get(key)
     if kernel is None:
         threads, deterministic, schedule, strict_fp, results = options
         typed = {name: _type_of(value, "", name) for name, value in named.items()}
-        typed |= _result_types(formats, types)
+        typed |= _result_types(formats, types, shapes)
         kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic,
                                                         schedule=schedule, strict_fp=strict_fp, results=results))
         if len(_kernels) >= _MOST_KERNELS:
@@ -220,7 +232,7 @@ def _kernel(program: str, named: dict, formats, types, options) -> Kernel:
     return kernel
 
 
-def run(program: str, *, formats: dict | None = None, types: dict | None = None, results=(),
+def run(program: str, *, formats: dict | None = None, types: dict | None = None, shapes: dict | None = None, results=(),
         tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "",
         strict_fp: bool = False, **named) -> Results:
     """Computes a program of several statements on arrays and returns all of its results, by name.
@@ -236,7 +248,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     program = _statements(program)
     named |= tensors or {}
     options = (threads, deterministic, schedule, strict_fp, tuple(results))
-    kernel = _kernel(program, named, formats, types, options)
+    kernel = _kernel(program, named, formats, types, shapes, options)
     return Results(kernel._run(named, {}))
 
 

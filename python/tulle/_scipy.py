@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _core
+from ._borrow import borrow
 from ._errors import TulleError
 from ._types import element_of
 
@@ -87,9 +87,9 @@ def _rows(obj, check: bool):
     stored = int(obj.indptr[-1]) if len(obj.indptr) else 0  # SciPy's arrays may be longer
     level = len(obj.shape) - 1
     buffers = [_contiguous(a) for a in (obj.indptr, obj.indices[:stored], obj.data[:stored])]
-    names = [f"indptr (positions[{level}])", f"indices (coordinates[{level}])", "data"]
+    names = ["indptr", "indices", "data"]
     name = "(i) -> (i : compressed)" if level == 0 else obj.format.upper()
-    return _core.borrow(_element(obj), _shape(obj), name, buffers, names, check)
+    return borrow(_element(obj), _shape(obj), name, buffers, names, check)
 
 
 def _blocks(obj, check: bool):
@@ -97,8 +97,8 @@ def _blocks(obj, check: bool):
     stored = int(obj.indptr[-1]) if len(obj.indptr) else 0
     buffers = [_contiguous(a) for a in (obj.indptr, obj.indices[:stored], obj.data[:stored])]
     buffers[2] = buffers[2].reshape(-1)
-    names = ["indptr (positions[1])", "indices (coordinates[1])", "data"]
-    return _core.borrow(_element(obj), _shape(obj), f"BCSR({height},{width})", buffers, names, check)
+    names = ["indptr", "indices", "data"]
+    return borrow(_element(obj), _shape(obj), f"BCSR({height},{width})", buffers, names, check)
 
 
 def _entries(obj, check: bool):
@@ -107,7 +107,7 @@ def _entries(obj, check: bool):
     names = ["positions[0]", *(f"coords[{d}]" for d in range(len(coords))), "data"]
     buffers = [positions, *coords, _contiguous(obj.data)]
     name = "(i) -> (i : compressed)" if len(coords) == 1 else "COO-soa"
-    return _core.borrow(_element(obj), _shape(obj), name, buffers, names, check)
+    return borrow(_element(obj), _shape(obj), name, buffers, names, check)
 
 
 def _diagonals(obj, check: bool):
@@ -122,7 +122,7 @@ def _diagonals(obj, check: bool):
         data = whole
     offsets = _contiguous(obj.offsets[order])
     buffers = [np.array([len(offsets)], dtype=np.int64), offsets, _contiguous(data).reshape(-1)]
-    return _core.borrow(_element(obj), _shape(obj), _DIA, buffers, ["sizes[0]", "offsets", "data"], check)
+    return borrow(_element(obj), _shape(obj), _DIA, buffers, ["sizes[0]", "offsets", "data"], check)
 
 
 READERS = {"csr": _rows, "csc": _rows, "bsr": _blocks, "coo": _entries, "dia": _diagonals}

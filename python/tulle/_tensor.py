@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 
 from . import _core
+from ._borrow import borrow
 from ._errors import CopyWarning, TulleError
 from ._types import dtype_of, element_of
 
@@ -283,7 +284,7 @@ def _bits(array):
 def _of_bits(tensor: Tensor, element: str) -> Tensor:
     if element != "bf16":
         return tensor
-    return _core.borrow("bf16", list(tensor.shape), "dense", [tensor.values], ["values"], True)
+    return borrow("bf16", list(tensor.shape), "dense", [tensor.values], ["values"], True)
 
 
 def as_operand(obj, name: str) -> Tensor:
@@ -331,7 +332,7 @@ def from_buffers(shape, format: str, *, values, dtype=None, check: bool = True, 
         dtype = np.bool_ if isinstance(values, int) else np.asarray(values).dtype
     element = element_of(dtype, "values")
     stored = values if isinstance(values, int) else _bits(np.asarray(values)).reshape(-1)
-    return _core.borrow(element, lengths, format, [*arrays, stored], [*names, "values"], check)
+    return borrow(element, lengths, format, [*arrays, stored], [*names, "values"], check)
 
 
 def from_coo(shape, coords, values, *, format: str = "COO") -> Tensor:
@@ -351,20 +352,40 @@ def from_coo(shape, coords, values, *, format: str = "COO") -> Tensor:
         hold.
     """
     sizes = [_index(size, "shape") for size in shape]
-    coords = [_coordinates(array, d) for d, array in enumerate(coords)]
     values = np.ascontiguousarray(values)
-    return _core.pack(element_of(values.dtype, "values"), sizes, coords, values, format)
+    if len(coords) != len(sizes):
+        raise TulleError(f"coords: {len(coords)} arrays for {len(sizes)} dimensions")
+    coords = [_coordinates(array, d, values.shape) for d, array in enumerate(coords)]
+    if not sizes or any(array.dtype != coords[0].dtype for array in coords):
+        coords = [array.astype(np.int64, copy=False) for array in coords]
+    element = element_of(values.dtype, "values")
+    if not sizes:
+        return _core.pack(element, sizes, coords, values, format)
+    # The arrays are a tensor already, of entries in any order, from which a conversion reads them.
+    bounds = np.array([0, len(values)], dtype=coords[0].dtype if coords[0].itemsize >= 4 else np.int64)
+    names = ["entries", *(f"coords[{d}]" for d in range(len(sizes))), "values"]
+    return borrow(element, sizes, _unordered(len(sizes)), [bounds, *coords, _bits(values)], names, True)._to(format)
 
 
-def _coordinates(array, dimension: int) -> np.ndarray:
+def _unordered(order: int) -> str:
+    """The encoding of coordinates in any order, in an array for each dimension."""
+    names = [f"d{d}" for d in range(order)]
+    levels = [f"{name} : singleton(nonunique, nonordered, soa)" for name in names]
+    levels[0] = f"{names[0]} : compressed(nonunique, nonordered)"
+    return f"({', '.join(names)}) -> ({', '.join(levels)})"
+
+
+def _coordinates(array, dimension: int, shape) -> np.ndarray:
     array = np.asarray(array)
     if array.dtype.kind not in "iu" and array.size:
         raise TulleError(f"coords[{dimension}]: expected integers, got {array.dtype}")
-    if array.ndim != 1:
-        raise TulleError(f"coords[{dimension}]: expected one dimension, got {array.ndim}")
+    if array.shape != shape or array.ndim != 1:
+        raise TulleError(f"coords[{dimension}]: has shape {array.shape}, but the values have {shape}")
     if array.dtype == np.uint64 and array.size and array.max() >= 1 << 63:
         raise TulleError(f"coords[{dimension}]: a coordinate does not fit 63 bits")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    if array.dtype.kind != "i" or array.itemsize < 4 or not array.dtype.isnative:
+        array = array.astype(np.int64)
+    return np.ascontiguousarray(array)
 
 
 def warn_of_copy(what: str) -> None:

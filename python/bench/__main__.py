@@ -1,0 +1,79 @@
+"""Times Tulle from Python against the packages that are installed: python python/bench
+
+Every work is run by all packages in turn, round after round, on the same arrays, and checked against the first of them; what is
+printed are medians in microseconds, and how much longer the fastest other package takes than Tulle.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--threads", type=int, default=1, help="threads of every package (default: 1)")
+parser.add_argument("--seconds", type=float, default=0.3, help="time for each package and work (default: 0.3)")
+parser.add_argument("--works", default="", help="only those whose names hold this text")
+parser.add_argument("--json", default="", help="also write the medians to this file")
+options = parser.parse_args()
+for name in ("OMP", "MKL", "NUMBA", "OPENBLAS", "GRAPHBLAS"):
+    os.environ[f"{name}_NUM_THREADS"] = str(options.threads)
+os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'}"
+os.environ["JAX_ENABLE_X64"] = "1"
+
+import numpy as np  # noqa: E402  (the variables above are read when packages are imported)
+
+import peers  # noqa: E402
+import works  # noqa: E402
+
+
+def same(got, want) -> bool:
+    return got.shape == want.shape and np.allclose(got, want, rtol=1e-9, atol=1e-9 * max(1, np.abs(want).max(initial=0)))
+
+
+def medians(calls: dict) -> dict:
+    """Seconds of a call, by package: rounds in which each runs in turn, so that all see the same machine. The call before
+    the one that is timed brings the arrays into the caches: some are several packages' own."""
+    times, start = {name: [] for name in calls}, time.perf_counter()
+    while time.perf_counter() - start < options.seconds * len(calls) or len(times["tulle"]) < 5:
+        for name, call in calls.items():
+            call()
+            begin = time.perf_counter()
+            call()
+            times[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(of) for name, of in times.items()}
+
+
+def main() -> int:
+    results, ratios = {}, []
+    print(f"{options.threads} thread{'s' * (options.threads > 1)}; microseconds, medians; the fastest other package over Tulle")
+    for work in works.all_works(options.threads):
+        if options.works not in work.name:
+            continue
+        calls = {"tulle": work.tulle}
+        for name, peer in work.peers.items():
+            if peers.available(name):
+                calls[name] = peer()  # compiles and converts
+        want = work.numbers(calls["tulle"]())
+        for name in [name for name in calls if name != "tulle"]:
+            if not same(work.numbers(calls[name]()), want):
+                print(f"{work.name}: {name} has another answer", file=sys.stderr)
+                return 1
+        found = medians(calls)
+        results[work.name] = found
+        best = min((of for name, of in found.items() if name != "tulle"), default=None)
+        ratio = best / found["tulle"] if best else float("nan")
+        ratios.append(ratio)
+        print(f"{work.name:28} {ratio:6.2f}  " + "  ".join(f"{name} {of * 1e6:.1f}" for name, of in found.items()), flush=True)
+    if not ratios:
+        print(f"no work's name holds '{options.works}'", file=sys.stderr)
+        return 1
+    print(f"geometric mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"threads": options.threads, "seconds": results}, file, indent=1)
+    return 0
+
+
+sys.exit(main())
