@@ -103,16 +103,24 @@ void bindKernels(nb::module_ &module) {
       .def_rw("results", &CompileOptions::results)
       .def_rw("disk_cache", &CompileOptions::diskCache);
   nb::class_<Kernel>(module, "Kernel")
-      .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none())
+      .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none(),
+           "Runs on inputs in the order of `inputs`, and returns the result that is written last; `out` "
+           "receives a dense one.")
       .def("_run", &run)
-      .def_prop_ro("inputs", [](const Kernel &k) { return k.inputs(); })
-      .def_prop_ro("results", [](const Kernel &k) { return k.results(); })
-      .def_prop_ro("remarks", &Kernel::remarks)
-      .def_prop_ro("compile_ms", &Kernel::compileMs)
+      .def_prop_ro(
+          "inputs", [](const Kernel &k) { return k.inputs(); },
+          "Names of the inputs, in the order of a call.")
+      .def_prop_ro(
+          "results", [](const Kernel &k) { return k.results(); },
+          "Names of the results, in the order in which they are last written; a call returns the last.")
+      .def_prop_ro("remarks", &Kernel::remarks,
+                   "What the compiler has to say: conversions that it inserted, …")
+      .def_prop_ro("compile_ms", &Kernel::compileMs, "Milliseconds that compiling took, or finding the code.")
       .def(
           "explain", &Kernel::explain, nb::arg("stage") = "loops",
           "A stage of the compiler as text: notation, linalg, schedule, iteration, loops, vector, llvm, asm.")
-      .def_prop_ro("origin", &Kernel::origin);
+      .def_prop_ro("origin", &Kernel::origin,
+                   "Where the code is from: \"compiled\", \"memory cache\" or \"disk cache\".");
   module.def("compile", &compileTyped);
   module.def("operands", [](const std::string &program) { return tensorsOf(program).operands; });
   module.def("results", [](const std::string &program) { return tensorsOf(program).written; });

@@ -122,15 +122,24 @@ static std::vector<AnyTensor> unwrapAll(nb::list tensors) {
 static void bindClass(nb::module_ &module) {
   nb::class_<AnyTensor>(module, "Tensor")
       .def_prop_ro("_dims", [](const AnyTensor &t) { return t.dims(); })
-      .def_prop_ro("shape", [](const AnyTensor &t) { return nb::tuple(nb::cast(t.dims())); })
-      .def_prop_ro("ndim", &AnyTensor::order)
+      .def_prop_ro(
+          "shape", [](const AnyTensor &t) { return nb::tuple(nb::cast(t.dims())); },
+          "The size of each dimension.")
+      .def_prop_ro("ndim", &AnyTensor::order, "The number of dimensions.")
       .def_prop_ro("_element", &AnyTensor::element)
-      .def_prop_ro("format", &AnyTensor::formatName)
-      .def_prop_ro("encoding", [](const AnyTensor &t) { return t.type().format.text(); })
-      .def_prop_ro("type_key", [](const AnyTensor &t) { return t.element() + " " + t.type().format.text(); })
+      .def_prop_ro(
+          "format", &AnyTensor::formatName,
+          "The name of the storage format, \"CSR\", \"BCSR(4,4)\", …; of one without a name its encoding.")
+      .def_prop_ro(
+          "encoding", [](const AnyTensor &t) { return t.type().format.text(); },
+          "The storage format as an encoding, with the widths of its positions and coordinates.")
+      .def_prop_ro(
+          "type_key", [](const AnyTensor &t) { return t.element() + " " + t.type().format.text(); },
+          "Element type and encoding: what code depends on.")
       .def_prop_ro("_fill", &AnyTensor::fill)
-      .def_prop_ro("nnz", &AnyTensor::storedCount)
-      .def_prop_ro("nbytes", &AnyTensor::bytes)
+      .def_prop_ro("nnz", &AnyTensor::storedCount,
+                   "The number of stored values, the padding of blocks included.")
+      .def_prop_ro("nbytes", &AnyTensor::bytes, "Bytes of all buffers.")
       .def("_buffer", &bufferOf)
       .def("_buffers", &allBuffers)
       .def("_to",
