@@ -3,6 +3,7 @@
 #include "aot/Ahead.h"
 #include "aot/Header.h"
 #include "aot/SharedLibrary.h"
+#include "aot/Steps.h"
 #include "support/Errors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -24,6 +25,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <set>
 
 namespace tulle::aot {
 
@@ -63,11 +65,11 @@ public:
       throw InternalError("the parts of a kernel could not be linked");
   }
 
-  /// What a program became for one machine: its names get the number.
-  void addVariant(std::unique_ptr<llvm::Module> module, size_t number) {
+  /// What a program or a conversion became for one machine: its names get the prefix.
+  void addVariant(std::unique_ptr<llvm::Module> module, const std::string &prefix) {
     for (llvm::GlobalObject &object : module->global_objects())
       if (!object.isDeclaration() && object.hasName()) {
-        object.setName("tulle_v" + llvm::Twine(number) + "_" + object.getName());
+        object.setName(prefix + object.getName());
         object.setLinkage(llvm::GlobalValue::ExternalLinkage);
       }
     add(std::move(module));
@@ -194,6 +196,7 @@ Ahead compileAhead(const notation::Program &program, const AheadOptions &options
   llvm::LLVMContext context;
   Assembler assembler(context, triple);
   std::optional<Interface> kernel;
+  std::set<std::string> added; ///< conversions
   for (size_t v = 0; v < machines.size(); ++v) {
     const engine::Target &target = machines[v].target;
     engine::Compilation compilation = engine::compilationOf(program, options.engine, target);
@@ -205,11 +208,20 @@ Ahead compileAhead(const notation::Program &program, const AheadOptions &options
     kernel = std::move(own);
     ahead.remarks = signature.remarks;
     const std::unique_ptr<llvm::TargetMachine> machine = engine::makeTargetMachine(target);
-    std::unique_ptr<llvm::Module> code =
-        engine::optimizedModule(compilation.code(), context, target, *machine, options.engine.quick);
-    if (!code)
-      throw InternalError("the LLVM dialect could not be translated");
-    assembler.addVariant(std::move(code), v);
+    auto add = [&](engine::Compilation &compiled, const std::string &prefix) {
+      std::unique_ptr<llvm::Module> code =
+          engine::optimizedModule(compiled.code(), context, target, *machine, options.engine.quick);
+      if (!code)
+        throw InternalError("the LLVM dialect could not be translated");
+      assembler.addVariant(std::move(code), prefix);
+    };
+    add(compilation, variantPrefix(v));
+    for (const Step &step : kernel->steps)
+      if (step.isConversion && added.insert(conversionName(step, v)).second) {
+        engine::Compilation conversion = conversionOf(*kernel, step, options.engine, target);
+        conversion.lower();
+        add(conversion, conversionName(step, v));
+      }
   }
   ahead.header = headerOf(*kernel);
   ahead.information = informationOf(*kernel, machines, options.threads);

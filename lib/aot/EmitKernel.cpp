@@ -6,11 +6,19 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace tulle::aot {
 
+std::string variantPrefix(size_t machine) { return fmt::format("tulle_v{}_", machine); }
+
+std::string conversionName(const Step &step, size_t machine) {
+  return fmt::format("{}{}_", variantPrefix(machine), step.function);
+}
+
 std::string entryName(const Step &step, size_t machine) {
-  return fmt::format("tulle_v{}_{}_entry", machine, step.function);
+  return step.isConversion ? conversionName(step, machine) + "statement0_entry"
+                           : variantPrefix(machine) + step.function + "_entry";
 }
 
 std::vector<std::string> exportsOf(const Interface &kernel) {
@@ -194,9 +202,11 @@ private:
     if (threads == Threads::OpenMp)
       text += "declare void @tulle_rt_1_openmp_parallel(ptr, ptr, i64)\n"
               "declare i64 @tulle_rt_1_openmp_threads()\n";
+    std::set<std::string> entries;
     for (size_t v = 0; v < machines.size(); ++v)
       for (const Step &step : kernel.steps)
-        text += fmt::format("declare void @{}(ptr)\n", entryName(step, v));
+        if (entries.insert(entryName(step, v)).second)
+          text += fmt::format("declare void @{}(ptr)\n", entryName(step, v));
   }
 
   /// Words of the frame of a call (runtime/run.c).

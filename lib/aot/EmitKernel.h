@@ -15,6 +15,9 @@ enum class Threads : uint8_t { None, OpenMp, Hook };
 std::string emitKernel(const Interface &kernel, const std::vector<Machine> &machines, Threads threads,
                        const std::string &information);
 std::string entryName(const Step &step, size_t machine);
+/// What the names of a program's functions begin with, and those of a conversion's.
+std::string variantPrefix(size_t machine);
+std::string conversionName(const Step &step, size_t machine);
 
 /// The functions that the kernel exports.
 std::vector<std::string> exportsOf(const Interface &kernel);

@@ -1,6 +1,6 @@
-// Dimensions with one index have one size; steps are compiled statements, whose tensors are in memory as they
-// want them.
+// Tensors as their arguments have them; dimensions with one index have one size.
 #include "aot/Interface.h"
+#include "aot/Steps.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -232,106 +232,7 @@ static void addSizes(Interface &kernel, const Program &program, std::set<std::st
     }
 }
 
-/// Whether the sizes and positions of a tensor say how long its arrays are (runtime/bind.c).
-static bool saysItsLengths(const format::Encoding &encoding) {
-  using enum format::LevelKind;
-  const auto digits = format::digits(encoding);
-  return digits && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
-           const format::LevelFormat &format = level.format;
-           return format.kind == Dense || format.kind == Compressed || format.kind == Ragged ||
-                  (format.kind == Singleton && !format.padded) || format.kind == Structured ||
-                  format.kind == Fixed;
-         });
-}
-
-//===--- Steps ---===//
-
-namespace {
-
-/// Follows which tensors are in memory, and how, from step to step.
-class Steps {
-public:
-  Steps(const Program &program, Interface &kernel) : program(program), kernel(kernel) {
-    for (const TensorDecl &decl : program.tensors)
-      present.push_back(decl.input);
-  }
-
-  void add(const engine::CompiledStatement &statement) {
-    Step step{statement.function, {}, {}, statement.tensor};
-    for (const engine::Argument &argument : statement.arguments)
-      step.arguments.push_back(argumentOf(argument));
-    for (const engine::MadeTensor &made : statement.made) {
-      store(made.tensor, made.encoding);
-      kernel.tensors[made.tensor].made = true;
-      step.made.push_back(made.tensor);
-      present[made.tensor] = true;
-    }
-    kernel.steps.push_back(std::move(step));
-  }
-
-private:
-  const Program &program;
-  Interface &kernel;
-  std::vector<bool> present;
-
-  StepArgument argumentOf(const engine::Argument &argument) {
-    StepArgument step{argument.tensor, argument.result, {}};
-    const bool accumulates = argument.result && program.statements[argument.statement].accumulate;
-    if (argument.whole || (argument.result && !accumulates && format::isAllDense(argument.encoding) &&
-                           !format::isAllDense(kernel.tensors[argument.tensor].encoding)))
-      refuseConversion(argument);
-    store(argument.tensor, argument.encoding);
-    if (argument.result && !accumulates && !format::isAllDense(argument.encoding)) {
-      step.pattern = patternOf(argument.statement);
-      TensorInterface &result = kernel.tensors[argument.tensor];
-      if (!format::sharesStructure(argument.encoding, kernel.tensors[*step.pattern].encoding))
-        refuseConversion({*step.pattern, argument.encoding});
-      if (!saysItsLengths(argument.encoding) &&
-          argument.encoding.levels.size() != kernel.tensors[*step.pattern].encoding.levels.size())
-        refuseSize(argument);
-      if (!result.input && kernel.tensors[*step.pattern].input)
-        result.like = step.pattern;
-    }
-    if (argument.result && !present[argument.tensor] && format::isAllDense(argument.encoding) &&
-        !format::digits(argument.encoding))
-      refuseSize(argument);
-    present[argument.tensor] = true;
-    return step;
-  }
-
-  [[noreturn]] void refuseSize(const engine::Argument &argument) const {
-    throwError(
-        "'{}' as {} has as many values as its levels give, which a kernel compiled ahead of time does not "
-        "compute; use a format of dense, compressed and singleton levels",
-        kernel.tensors[argument.tensor].name, format::displayName(argument.encoding));
-  }
-
-  /// The tensor is in memory as the code wants it.
-  void store(unsigned tensor, const format::Encoding &encoding) {
-    if (!engine::sameStorage(kernel.tensors[tensor].encoding, encoding))
-      refuseConversion({tensor, encoding});
-  }
-
-  [[noreturn]] void refuseConversion(const engine::Argument &argument) const {
-    const TensorInterface &tensor = kernel.tensors[argument.tensor];
-    throwError("this program needs '{0}' as {1}, and it is {2}: kernels compiled ahead of time convert no "
-               "arguments; store it so, -f '{0}={1}', or another tensor in a format that goes with {2}",
-               tensor.name, format::displayName(argument.encoding), format::displayName(tensor.encoding));
-  }
-
-  /// As the engine's: the tensor that has the pattern of a statement's result.
-  unsigned patternOf(unsigned statement) const {
-    const std::optional<unsigned> pattern = engine::operandWithPattern(program, statement);
-    if (!pattern)
-      throw InternalError(fmt::format("the pattern of statement {} is not one operand's", statement));
-    for (unsigned s = statement; !present[*pattern] && s-- > 0;)
-      if (program.statements[s].lhs.tensor == *pattern)
-        return patternOf(s);
-    return *pattern;
-  }
-};
-
-} // namespace
+//===--- The whole ---===//
 
 /// Whether memory that the caller gives is enough: no result is made anew.
 static bool hasRaw(const Interface &kernel) {
@@ -364,13 +265,10 @@ Interface interfaceOf(const Program &program, const engine::Signature &signature
   std::set<std::string> taken{name, name + "_raw", name + "_check", name + "_info"};
   kernel.tensors = tensorsOf(program, taken);
   addSizes(kernel, program, taken);
-  Steps steps(program, kernel);
-  for (const engine::CompiledStatement &statement : signature.statements)
-    steps.add(statement);
-  kernel.loops = signature.loops;
+  addSteps(kernel, program, signature);
   addArrays(kernel.tensors);
   for (bool inputs : {true, false})
-    for (unsigned t = 0; t < kernel.tensors.size(); ++t)
+    for (unsigned t = 0; t < program.tensors.size(); ++t)
       if (kernel.tensors[t].input == inputs && (kernel.tensors[t].input || kernel.tensors[t].result))
         kernel.parameters.push_back(t);
   kernel.index32 = engine::coordinatesFit32(program);

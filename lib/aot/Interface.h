@@ -43,7 +43,8 @@ struct StepArgument {
 };
 
 struct Step {
-  std::string function;
+  std::string function;      ///< of the compiled program; of a conversion, of what is compiled for it
+  bool isConversion = false; ///< of the one argument to the one tensor that is made
   std::vector<StepArgument> arguments;
   std::vector<unsigned> made;
   unsigned computes = 0; ///< the tensor that messages are about

@@ -96,6 +96,11 @@ private:
   pipeline::Stage reached = pipeline::Stage::Linalg;
 };
 
+/// The compilation of a conversion between formats whose widths are resolved: of a statement that makes a
+/// new tensor, with arrays of its own. The target stores its values.
+Compilation conversionCompilation(ElementType type, const format::Encoding &from, const format::Encoding &to,
+                                  bool index32, const Options &options, const Target &target = host());
+
 /// The compilation of a program.
 Compilation compilationOf(const notation::Program &program, const Options &options,
                           const Target &target = host());

@@ -128,7 +128,7 @@ class Kernel:
         return self.library.kernel(*[ctypes.byref(t) for t in tensors], ctypes.byref(runtime))
 
 
-REFUSED = ["convert no arguments", "decomposes", "is a slice", "is a set without values", "coordinates of 2 bits"]
+REFUSED = ["does not convert", "does not compute; use a format", "decomposes", "is a slice", "is a set without values", "coordinates of 2 bits"]
 
 
 def format_of(argument, dims):

@@ -1,7 +1,8 @@
 /* Memory of a call: blocks in a list, all of which are freed when it ends, but for those of results. */
-enum { RT_ALIGNMENT = 64, RT_LARGE = 1 << 19 };
+enum { RT_ALIGNMENT = 64, RT_LARGE = 1 << 19, RT_HUGE_PAGE = 1 << 21 };
 
 int posix_memalign(void **data, size_t alignment, size_t bytes);
+int madvise(void *data, size_t bytes, int advice);
 void free(void *data);
 long sysconf(int name);
 
@@ -9,7 +10,13 @@ static void *rt_raw_alloc(const tulle_runtime *runtime, size_t bytes) {
   void *data = 0;
   if (runtime && runtime->alloc)
     return runtime->alloc(runtime->user, bytes, RT_ALIGNMENT);
-  return posix_memalign(&data, RT_ALIGNMENT, bytes) == 0 ? data : 0;
+  if (posix_memalign(&data, bytes < RT_HUGE_PAGE ? RT_ALIGNMENT : RT_HUGE_PAGE, bytes) != 0)
+    return 0;
+  if (bytes >= RT_HUGE_PAGE) {
+    enum { HUGE_PAGES = 14 }; /* of madvise, on Linux; a refusal is harmless */
+    (void)madvise(data, bytes & ~(size_t)(RT_HUGE_PAGE - 1), HUGE_PAGES);
+  }
+  return data;
 }
 
 static void rt_raw_free(const tulle_runtime *runtime, void *data) {

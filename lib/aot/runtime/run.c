@@ -87,6 +87,14 @@ static void **rt_lay_out(struct rt_call *call, void **slot, const struct rt_tens
   return slot;
 }
 
+/* Gives memory back that no tensor has any more. */
+static void rt_drop(struct rt_call *call, void *data) {
+  for (i64 f = 0; f < call->kernel->nfields; ++f)
+    if (call->arrays[f].data == data)
+      return;
+  rt_give(call, data);
+}
+
 struct rt_step_call {
   rt_entry entry;
   void **slots;
@@ -96,6 +104,33 @@ static void rt_enter(void *context, i64 number) {
   (void)number;
   const struct rt_step_call *step = context;
   step->entry(step->slots);
+}
+
+/* The arrays of the new tensors take the place of the old ones. */
+static void rt_adopt(struct rt_call *call, const struct rt_step *step, void **slot) {
+  for (i64 m = 0; m < step->nmade; ++m) {
+    const struct rt_tensor *made = &call->kernel->tensors[step->made[m]];
+    for (i64 f = 0; f < made->nfields; ++f, slot += 5) {
+      void *old = call->arrays[made->first + f].data;
+      call->arrays[made->first + f].data = slot[1];
+      call->arrays[made->first + f].count = (i64)slot[3];
+      if (call->present[step->made[m]] == 2 && old && old != slot[1])
+        rt_drop(call, old);
+    }
+    call->present[step->made[m]] = 2;
+  }
+}
+
+/* Gives the copies back that rt_keep made; those of the call's tensors stay. */
+static void rt_drop_kept(struct rt_call *call, const struct rt_step *step) {
+  void **slot = call->slots;
+  for (i64 a = 0; a < step->nargs; ++a) {
+    const struct rt_tensor *tensor = &call->kernel->tensors[step->args[a].tensor];
+    const i64 values = tensor->nfields - 1;
+    if (!step->args[a].result && rt_writes(step, step->args[a].tensor))
+      rt_drop(call, slot[5 * values]);
+    slot += 5 * tensor->nfields + tensor->order;
+  }
 }
 
 static int rt_step(struct rt_call *call, const struct rt_variant *variant, i64 number) {
@@ -118,14 +153,8 @@ static int rt_step(struct rt_call *call, const struct rt_variant *variant, i64 n
   struct rt_step_call entered = {variant->entries[number], call->slots};
   if (!rt_run(call, 0, rt_enter, &entered, 0))
     return 0;
-  for (i64 m = 0; m < step->nmade; ++m) {
-    const struct rt_tensor *made = &kernel->tensors[step->made[m]];
-    for (i64 f = 0; f < made->nfields; ++f, slot += 5) {
-      call->arrays[made->first + f].data = slot[1];
-      call->arrays[made->first + f].count = (i64)slot[3];
-    }
-    call->present[step->made[m]] = 2;
-  }
+  rt_drop_kept(call, step);
+  rt_adopt(call, step, slot);
   return 1;
 }
 
