@@ -22,7 +22,7 @@ std::string entryName(const Step &step, size_t machine) {
 }
 
 std::vector<std::string> exportsOf(const Interface &kernel) {
-  std::vector<std::string> names{kernel.name, kernel.name + "_info"};
+  std::vector<std::string> names{kernel.name, kernel.name + "_check", kernel.name + "_info"};
   if (kernel.raw)
     names.push_back(kernel.name + "_raw");
   return names;
@@ -48,6 +48,7 @@ public:
     text += fmt::format("@tulle_rt_1_kernel = internal constant {}\n", described);
     declare();
     emitCall();
+    emitCheck();
     if (kernel.raw)
       emitRaw();
     text += fmt::format("define ptr @{}_info() {{\n  ret {}\n}}\n", kernel.name, string(information));
@@ -198,6 +199,7 @@ private:
   void declare() {
     text += "@tulle_rt_1_chosen = internal global i64 0\n"
             "declare i32 @tulle_rt_1_call(ptr, ptr, ptr, ptr)\n"
+            "declare i32 @tulle_rt_1_check(ptr, ptr, ptr, i64, ptr)\n"
             "declare i32 @tulle_rt_1_raw(ptr, ptr, ptr)\n";
     if (threads == Threads::OpenMp)
       text += "declare void @tulle_rt_1_openmp_parallel(ptr, ptr, i64)\n"
@@ -225,20 +227,33 @@ private:
            6 * int64_t(kernel.parameters.size()) + slots;
   }
 
-  void emitCall() {
+  /// A function that takes these of the parameters, and behind them others, and calls the run time.
+  void emitTensors(const std::string &name, bool inputsAlone, const std::string &others,
+                   const std::string &call) {
     std::string parameters, stores;
     for (size_t p = 0; p < kernel.parameters.size(); ++p) {
+      if (inputsAlone && !kernel.tensors[kernel.parameters[p]].input)
+        continue;
       parameters += fmt::format("ptr %a{}, ", p);
       stores +=
           fmt::format("  %s{0} = getelementptr ptr, ptr %given, i64 {0}\n  store ptr %a{0}, ptr %s{0}\n", p);
     }
-    text += fmt::format(
-        "define i32 @{0}({1}ptr %runtime) {{\n"
-        "  %frame = alloca [{2} x i64], align 16\n"
-        "  %given = alloca [{3} x ptr], align 16\n{4}"
-        "  %code = call i32 @tulle_rt_1_call(ptr @tulle_rt_1_kernel, ptr %given, ptr %runtime, ptr %frame)\n"
-        "  ret i32 %code\n}}\n",
-        kernel.name, parameters, frameWords() + 1, kernel.parameters.size() + 1, stores);
+    text +=
+        fmt::format("define i32 @{}({}{}) {{\n"
+                    "  %frame = alloca [{} x i64], align 16\n"
+                    "  %given = alloca [{} x ptr], align 16\n{}"
+                    "  %code = call i32 {}\n  ret i32 %code\n}}\n",
+                    name, parameters, others, frameWords() + 1, kernel.parameters.size() + 1, stores, call);
+  }
+
+  void emitCall() {
+    emitTensors(kernel.name, false, "ptr %runtime",
+                "@tulle_rt_1_call(ptr @tulle_rt_1_kernel, ptr %given, ptr %runtime, ptr %frame)");
+  }
+
+  void emitCheck() {
+    emitTensors(kernel.name + "_check", true, "ptr %error, i64 %size",
+                "@tulle_rt_1_check(ptr @tulle_rt_1_kernel, ptr %given, ptr %error, i64 %size, ptr %frame)");
   }
 
   void emitRaw() {

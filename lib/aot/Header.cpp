@@ -49,36 +49,51 @@ static std::string describe(const Interface &kernel, const TensorInterface &tens
   return text;
 }
 
+/// The function that looks at the inputs.
+static std::string checkDeclaration(const Interface &kernel) {
+  std::string inputs;
+  for (unsigned t : kernel.parameters)
+    if (kernel.tensors[t].input)
+      inputs += "const tulle_tensor *" + kernel.tensors[t].identifier + ", ";
+  return fmt::format(
+      "\n/* The inputs, entry by entry: positions and coordinates as well, which a call takes on "
+      "trust. */\nint {}_check({}char *error, size_t error_size);\n",
+      kernel.name, inputs);
+}
+
+static std::string rawDeclaration(const Interface &kernel) {
+  std::vector<std::string> parameters;
+  for (const RawParameter &parameter : rawParameters(kernel))
+    parameters.push_back(fmt::format("{}{} {}{}", parameter.isSize || parameter.isWritten ? "" : "const ",
+                                     parameter.type, parameter.isSize ? "" : "*", parameter.name));
+  return fmt::format(
+      "\n/* The same of arrays alone, whose lengths follow from the sizes and from positions. */\n"
+      "int {}_raw({});\n",
+      kernel.name, parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
+}
+
 std::string headerOf(const Interface &kernel) {
   std::string guard = kernel.name + "_TULLE_H";
   std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return char(std::toupper(c)); });
-  std::string text = fmt::format("/* {} */\n/* Made by tulle compile. */\n#ifndef {}\n#define {}\n",
-                                 commented(kernel.text), guard, guard);
+  std::string text = fmt::format("/* {0} */\n/* Made by tulle compile. */\n#ifndef {1}\n#define {1}\n",
+                                 commented(kernel.text), guard);
   text += std::string(kAbi, sizeof kAbi);
-  text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n/* Returns one of TULLE_OK, ... and may be called "
-          "from "
-          "several threads at once.\n";
-  std::vector<std::string> parameters, raw;
+  text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+          "/* Returns one of TULLE_OK, ... and may be called from several threads at once.\n";
+  std::string parameters;
   for (unsigned t : kernel.parameters) {
     const TensorInterface &tensor = kernel.tensors[t];
     text += describe(kernel, tensor);
-    parameters.push_back(fmt::format("{}tulle_tensor *{}", tensor.result ? "" : "const ", tensor.identifier));
+    parameters += fmt::format("{}tulle_tensor *{}, ", tensor.result ? "" : "const ", tensor.identifier);
   }
-  text += fmt::format("   runtime: null for defaults. */\nint {}({}{}const tulle_runtime *runtime);\n",
-                      kernel.name, fmt::join(parameters, ", "), parameters.empty() ? "" : ", ");
-  for (const RawParameter &parameter : rawParameters(kernel))
-    raw.push_back(fmt::format("{}{} {}{}", parameter.isSize || parameter.isWritten ? "" : "const ",
-                              parameter.type, parameter.isSize ? "" : "*", parameter.name));
+  text += fmt::format("   runtime: null for defaults. */\nint {}({}const tulle_runtime *runtime);\n",
+                      kernel.name, parameters);
   if (kernel.raw)
-    text += fmt::format(
-        "\n/* The same of arrays alone, whose lengths follow from the sizes and from positions. */\n"
-        "int {}_raw({});\n",
-        kernel.name, raw.empty() ? "void" : fmt::format("{}", fmt::join(raw, ", ")));
-  return text +
-         fmt::format(
-             "\n/* What the kernel is, as JSON. */\nconst char *{}_info(void);\n\n#ifdef __cplusplus\n}}\n"
-             "#endif\n#endif\n",
-             kernel.name);
+    text += rawDeclaration(kernel);
+  return text + checkDeclaration(kernel) +
+         fmt::format("\n/* What the kernel is, as JSON. */\nconst char *{}_info(void);\n\n"
+                     "#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+                     kernel.name);
 }
 
 std::string informationOf(const Interface &kernel, const std::vector<Machine> &machines, Threads threads) {

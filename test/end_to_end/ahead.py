@@ -200,7 +200,8 @@ def answer(case, tulle, folder):
             found = (argument, tensors[-1])
     error = ctypes.create_string_buffer(500)
     runtime = Runtime(error=ctypes.cast(error, ctypes.c_char_p), error_size=500)
-    code = kernel(tensors, runtime)
+    inputs = [ctypes.byref(t) for t, a in zip(tensors, kernel.information["arguments"]) if a["input"]]
+    code = kernel.library.kernel_check(*inputs, error, ctypes.c_size_t(500)) or kernel(tensors, runtime)
     if code:
         raise RuntimeError(f"code {code}: {error.value.decode()}")
     dense = dense_of(found[0], found[1], case.want.shape)

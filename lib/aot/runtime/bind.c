@@ -1,6 +1,8 @@
 /* Arguments to arrays: what costs no more than a glance at each is checked, so that a wrong one is an error. */
 static i64 rt_read(const struct rt_array *array, i64 bits, i64 at) {
   switch (bits) {
+  case 2: /* four to a byte, low bits first */
+    return ((const uint8_t *)array->data)[at / 4] >> at % 4 * 2 & 3;
   case 8:
     return ((const uint8_t *)array->data)[at];
   case 16:

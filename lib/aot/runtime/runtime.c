@@ -15,3 +15,5 @@
 #include "bind.c"
 
 #include "run.c"
+
+#include "check.c"

@@ -8,7 +8,7 @@ int main(void) {
   const int64_t n = 4, m = 3;
   tulle_buffer arrays[3], of_x, of_y;
   tulle_tensor A = csr(arrays), X = vector(&of_x, x, &n), Y = vector(&of_y, y, &m), made;
-  if (spmv(&A, &X, &Y, 0) != TULLE_OK)
+  if (spmv_check(&A, &X, 0, 0) != TULLE_OK || spmv(&A, &X, &Y, 0) != TULLE_OK)
     return 1;
   print_values(&of_y);
   memset(&made, 0, sizeof made);

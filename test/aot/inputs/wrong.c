@@ -10,6 +10,14 @@ static const int64_t n = 4, m = 3;
 
 static void reset(void) { A = csr(arrays), X = vector(&of_x, x, &n), Y = vector(&of_y, y, &m); }
 
+/* The same with entries looked at: calls trust them. */
+static void check(const char *what) {
+  char error[200] = "";
+  printf("%s: %d ", what, spmv_check(&A, &X, error, sizeof error));
+  printf("%s\n", error);
+  reset();
+}
+
 static void call(const char *what) {
   char error[200];
   tulle_runtime runtime;
@@ -39,6 +47,14 @@ int main(void) {
   of_y.data = x, call("overlap");
   pos[3] = -1, call("last"), pos[3] = 4;
   call("right");
+  check("checked");
+  crd[1] = 0, check("twice");
+  crd[0] = 3, check("descends"), crd[0] = 0;
+  crd[1] = 4, check("large");
+  crd[1] = -1, check("no coordinate"), crd[1] = 2;
+  pos[2] = 1, check("positions"), pos[2] = 2;
+  pos[0] = 1, check("first"), pos[0] = 0;
+  check("checked again");
   memset(&small, 0, sizeof small);
   small.error = error, small.error_size = sizeof error, X.dims = &five;
   spmv(&A, &X, &Y, &small);
