@@ -223,6 +223,7 @@ Ahead compileAhead(const notation::Program &program, const AheadOptions &options
         add(conversion, conversionName(step, v));
       }
   }
+  ahead.text = program.text;
   ahead.header = headerOf(*kernel);
   ahead.information = informationOf(*kernel, machines, options.threads);
   assembler.addRuntime();

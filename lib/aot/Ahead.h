@@ -21,6 +21,7 @@ struct AheadOptions {
 };
 
 struct Ahead {
+  std::string text; ///< the program
   std::string header, information;
   std::string code;                 ///< in the form asked for
   std::vector<std::string> remarks; ///< of the compiler

@@ -3,6 +3,7 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "aot/Ahead.h"
+#include "aot/Package.h"
 #include "runtime/io/Io.h"
 #include "runtime/io/TemporaryFile.h"
 #include "support/Errors.h"
@@ -10,13 +11,14 @@
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <set>
+#include <unistd.h>
 
 namespace tulle::cli {
 
 namespace {
 struct CompileOptions {
   ProgramOptions program;
-  std::string name, output, header, target, threads = "none", strategy = "auto";
+  std::string name, output, package, header, target, threads = "none", strategy = "auto";
   std::vector<std::string> march;
   bool strictFp = false, dropZeros = false, json = false, quiet = false;
 };
@@ -30,7 +32,9 @@ static std::string nameFromFile(const std::string &file) {
 
 static aot::AheadOptions aheadOptions(const CompileOptions &options) {
   aot::AheadOptions ahead;
-  ahead.name = options.name.empty() ? nameFromFile(options.output) : options.name;
+  ahead.name = !options.name.empty()
+                   ? options.name
+                   : nameFromFile(options.package.empty() ? options.output : options.package);
   ahead.target = options.target;
   ahead.march = options.march;
   ahead.threads = options.threads == "openmp" ? aot::Threads::OpenMp
@@ -56,8 +60,47 @@ static void requireOutputs(const CompileOptions &options) {
   }
 }
 
+/// A file and its header: where one cannot be written, neither is.
+static void writeFiles(const CompileOptions &options, const aot::Ahead &made) {
+  runtime::TemporaryFile output(options.output);
+  output.write(made.code);
+  if (!options.header.empty())
+    runtime::writeTextFile(options.header, made.header);
+  output.commit();
+}
+
+/// A folder that appears whole: its files are written beside it first.
+static void writePackage(const std::string &folder,
+                         const std::vector<std::pair<std::string, std::string>> &files) {
+  namespace fs = std::filesystem;
+  const fs::path target = fs::path(folder).lexically_normal(),
+                 last = target.has_filename() ? target : target.parent_path();
+  if (fs::exists(last) && !(fs::is_directory(last) && fs::is_empty(last)))
+    throwError("--package {}: there is something of that name already; remove it, or give another name",
+               folder);
+  fs::path beside = last;
+  beside += fmt::format(".{}.tmp", getpid());
+  try {
+    for (const auto &[name, text] : files) {
+      fs::create_directories((beside / name).parent_path());
+      runtime::writeTextFile((beside / name).string(), text);
+    }
+    fs::rename(beside, last);
+  } catch (const fs::filesystem_error &error) {
+    std::error_code ignored;
+    fs::remove_all(beside, ignored);
+    throwError("--package {}: {}", folder, error.code().message());
+  } catch (const Error &) {
+    std::error_code ignored;
+    fs::remove_all(beside, ignored);
+    throw;
+  }
+}
+
 static void compile(const CompileOptions &options) {
-  const aot::Form form = aot::formOf(options.output);
+  if (options.output.empty() == options.package.empty())
+    throw Error("compile: give either -o FILE or --package FOLDER");
+  const aot::Form form = options.package.empty() ? aot::formOf(options.output) : aot::Form::Archive;
   const aot::AheadOptions ahead = aheadOptions(options);
   aot::checkName(ahead.name);
   requireOutputs(options);
@@ -75,11 +118,10 @@ static void compile(const CompileOptions &options) {
   for (const std::string &remark : made.remarks)
     if (!options.quiet)
       fmt::print(stderr, "remark: {}\n", remark);
-  runtime::TemporaryFile output(options.output);
-  output.write(made.code);
-  if (!options.header.empty())
-    runtime::writeTextFile(options.header, made.header);
-  output.commit();
+  if (options.package.empty())
+    writeFiles(options, made);
+  else
+    writePackage(options.package, aot::packageOf(made, ahead));
   if (options.json)
     fmt::print("{}\n", made.information);
 }
@@ -88,13 +130,21 @@ static void addOutputOptions(CLI::App &command, CompileOptions &options) {
   command
       .add_option("-o,--output", options.output,
                   "The file to write: NAME.o, .a, .s, .ll, or .so, which a C compiler links ($CC, cc)")
-      ->required()
+      ->check(CLI::Validator(whyNoFileName, ""))
+      ->type_name("");
+  command
+      .add_option("--package", options.package,
+                  "Instead of a file, the folder to make: header, static library, files for CMake and "
+                  "pkg-config, and "
+                  "a README")
       ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");
   command.add_option("--header", options.header, "The C header to write, of C99 and C++")
       ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");
-  command.add_option("--name", options.name, "The name of the function (default: that of the file)")
+  command
+      .add_option("--name", options.name,
+                  "The name of the function (default: that of the file or the package)")
       ->type_name("");
 }
 
