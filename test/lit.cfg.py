@@ -1,5 +1,6 @@
 # Runs every RUN line with the tools of one build first in PATH: lit --param build=BUILD_DIR test/
 import os
+import platform
 import shutil
 
 import lit.formats
@@ -16,6 +17,14 @@ if lit_config.params.get("sanitize"):
 for feature, program in [("bench", "tulle-bench"), ("differential", "differential_test")]:
     if os.path.exists(os.path.join(build, "bin", program)):
         config.available_features.add(feature)
+# What the machine may have.
+for feature, program in [("valgrind", "valgrind"), ("qemu-x86", "qemu-x86_64"), ("qemu-aarch64", "qemu-aarch64")]:
+    if shutil.which(program):
+        config.available_features.add(feature)
+if os.path.exists("/usr/aarch64-linux-gnu/include/stdio.h"):
+    config.available_features.add("aarch64-libc")
+if platform.machine() == "x86_64":
+    config.available_features.add("x86")
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test", ".tulle"]
 config.excludes = ["inputs", "Inputs", "CMakeLists.txt", "README.md", "end_to_end"]

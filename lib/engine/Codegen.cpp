@@ -1,4 +1,4 @@
-// LLVM's default pipeline for the host's processor, with the loops and functions that kernels need treated as
+// LLVM's default pipeline for a target's processor, with the loops and functions that kernels need treated as
 // kernels need it. The object is linked by LLVM's ORC: a library of its own for each, so that it can be
 // freed.
 #include "engine/Codegen.h"
@@ -34,27 +34,10 @@ namespace tulle::engine {
 
 //===--- The host ---===//
 
-const Host &host() {
-  static const Host value = [] {
-    Host h;
-    h.triple = llvm::sys::getProcessTriple();
-    h.cpu = llvm::sys::getHostCPUName().str();
-    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
-    std::vector<std::string> names;
-    for (const auto &feature : found)
-      names.push_back((feature.second ? "+" : "-") + feature.first().str());
-    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
-    for (const std::string &name : names)
-      h.features += (h.features.empty() ? "" : ",") + name;
-    return h;
-  }();
-  return value;
-}
-
-static iteration::Cpu detectCpu() {
+static iteration::Cpu hostPlan(std::string_view name) {
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   iteration::Cpu cpu = iteration::chooseCpu(
-      host().cpu, [&](std::string_view name) { return features.lookup({name.data(), name.size()}); });
+      name, [&](std::string_view name) { return features.lookup({name.data(), name.size()}); });
 #ifdef _SC_LEVEL1_DCACHE_SIZE
   // A system that does not know says 0, which no figure may be: the row's stays then.
   iteration::setFigure(cpu, "l1", sysconf(_SC_LEVEL1_DCACHE_SIZE));
@@ -64,9 +47,22 @@ static iteration::Cpu detectCpu() {
   return cpu;
 }
 
-const iteration::Cpu &hostCpu() {
-  static const iteration::Cpu cpu = detectCpu();
-  return cpu;
+const Target &host() {
+  static const Target value = [] {
+    Target h;
+    h.triple = llvm::sys::getProcessTriple();
+    h.cpu = llvm::sys::getHostCPUName().str();
+    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+    std::vector<std::string> names;
+    for (const auto &feature : found)
+      names.push_back((feature.second ? "+" : "-") + feature.first().str());
+    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
+    for (const std::string &name : names)
+      h.features += (h.features.empty() ? "" : ",") + name;
+    h.plan = hostPlan(h.cpu);
+    return h;
+  }();
+  return value;
 }
 
 //===--- Code ---===//
@@ -74,7 +70,7 @@ const iteration::Cpu &hostCpu() {
 /// Processors cache decoded instructions by line: a loop that straddles two runs slower (experiments 025).
 constexpr unsigned kLoopAlignment = 64; // bytes
 
-static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target &target, bool quick) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -83,15 +79,18 @@ static std::unique_ptr<llvm::TargetMachine> makeTargetMachine(bool quick) {
   (void)initialized;
   llvm::TargetOptions options;
   options.LoopAlignment = kLoopAlignment;
-  auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(host().triple))
-                     .setCPU(host().cpu)
-                     .setFeatures(host().features)
+  const std::optional<llvm::CodeModel::Model> model =
+      target.isLinked ? std::optional(llvm::CodeModel::Small) : std::nullopt;
+  auto machine = llvm::orc::JITTargetMachineBuilder(llvm::Triple(target.triple))
+                     .setCodeModel(model)
+                     .setCPU(target.cpu)
+                     .setFeatures(target.features)
                      .setOptions(options)
                      .setRelocationModel(llvm::Reloc::PIC_)
                      .setCodeGenOptLevel(quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default)
                      .createTargetMachine();
   if (!machine)
-    throw InternalError("no code generator for this machine (" + host().triple + ", " + host().cpu +
+    throw InternalError("no code generator for " + target.triple + " (" + target.cpu +
                         "): " + llvm::toString(machine.takeError()));
   return std::move(*machine);
 }
@@ -108,10 +107,11 @@ struct Effort {
 constexpr const char *kHugePipeline = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
                                       "loop-mssa(licm),gvn,adce,simplifycfg)";
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool quick, Effort effort) {
+static void optimize(llvm::Module &module, const Target &target, llvm::TargetMachine &machine, bool quick,
+                     Effort effort) {
   for (llvm::Function &function : module) {
-    function.addFnAttr("target-cpu", host().cpu);
-    function.addFnAttr("target-features", host().features);
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
     if (!function.isDeclaration())
       function.addFnAttr(llvm::Attribute::NoUnwind);
     // A row's few entries are copied by a loop: a call for each would take most of the time.
@@ -161,42 +161,73 @@ static Effort effortFor(mlir::ModuleOp module, const llvm::Module &code) {
           .simplifies = size <= costs.hugeModule};
 }
 
-/// Without a handler, an error of the code generator ends the process.
-static void collectErrors(const llvm::DiagnosticInfo *info, void *text) {
-  if (info->getSeverity() != llvm::DS_Error)
-    return;
-  llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
-  llvm::DiagnosticPrinterRawOStream printer(stream);
-  info->print(printer);
-}
+namespace {
 
-std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick) {
-  std::string errors;
-  llvm::LLVMContext context;
-  context.setDiagnosticHandlerCallBack(collectErrors, &errors, /*RespectFilters=*/true);
+/// While alive, collects the errors of a context: without a handler, one of the code generator ends the
+/// process.
+class ErrorCollector {
+public:
+  explicit ErrorCollector(llvm::LLVMContext &context) : context(context) {
+    context.setDiagnosticHandlerCallBack(collect, &text, /*RespectFilters=*/true);
+  }
+  ~ErrorCollector() { context.setDiagnosticHandlerCallBack(nullptr, nullptr); }
+  ErrorCollector(const ErrorCollector &) = delete;
+
+  std::string text;
+
+private:
+  static void collect(const llvm::DiagnosticInfo *info, void *text) {
+    if (info->getSeverity() != llvm::DS_Error)
+      return;
+    llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+  }
+
+  llvm::LLVMContext &context;
+};
+
+} // namespace
+
+std::unique_ptr<llvm::Module> optimizedModule(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                              const Target &target, llvm::TargetMachine &machine,
+                                              bool quick) {
+  const ErrorCollector errors(context);
   std::unique_ptr<llvm::Module> llvmModule = mlir::translateModuleToLLVMIR(module, context, "tulle");
   if (!llvmModule)
-    return "";
-  std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(quick);
-  llvmModule->setTargetTriple(llvm::Triple(host().triple));
-  llvmModule->setDataLayout(machine->createDataLayout());
-  optimize(*llvmModule, *machine, quick, effortFor(module, *llvmModule));
+    return nullptr;
+  llvmModule->setTargetTriple(llvm::Triple(target.triple));
+  llvmModule->setDataLayout(machine.createDataLayout());
+  optimize(*llvmModule, target, machine, quick, effortFor(module, *llvmModule));
+  if (!errors.text.empty())
+    throw InternalError("code generation failed: " + errors.text);
+  return llvmModule;
+}
 
+std::string emitCode(llvm::Module &module, llvm::TargetMachine &machine, CodeForm form) {
+  const ErrorCollector errors(module.getContext());
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   if (form == CodeForm::LlvmIr) {
-    llvmModule->print(stream, nullptr);
+    module.print(stream, nullptr);
   } else {
     llvm::legacy::PassManager codegen;
     auto type =
         form == CodeForm::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-    if (machine->addPassesToEmitFile(codegen, stream, nullptr, type))
+    if (machine.addPassesToEmitFile(codegen, stream, nullptr, type))
       throw InternalError("the code generator cannot write this kind of file");
-    codegen.run(*llvmModule);
+    codegen.run(module);
   }
-  if (!errors.empty())
-    throw InternalError("code generation failed: " + errors);
+  if (!errors.text.empty())
+    throw InternalError("code generation failed: " + errors.text);
   return std::string(text);
+}
+
+std::string generateCode(mlir::ModuleOp module, CodeForm form, bool quick, const Target &target) {
+  llvm::LLVMContext context;
+  const std::unique_ptr<llvm::TargetMachine> machine = makeTargetMachine(target, quick);
+  const std::unique_ptr<llvm::Module> code = optimizedModule(module, context, target, *machine, quick);
+  return code ? emitCode(*code, *machine, form) : "";
 }
 
 //===--- Linking ---===//

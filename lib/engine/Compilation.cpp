@@ -4,7 +4,6 @@
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
-#include "engine/Codegen.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
@@ -121,11 +120,12 @@ ContextLease::~ContextLease() {
 using pipeline::Stage;
 
 Compilation::Compilation(std::string source, std::vector<std::string> tensors,
-                         const pipeline::Options &options, const Build &build, SourceText schedule)
-    : source(std::move(source)), schedule(std::move(schedule)), tensors(std::move(tensors)),
-      options(options) {
+                         const pipeline::Options &options, const Build &build, SourceText schedule,
+                         const Target &target)
+    : source(std::move(source)), schedule(std::move(schedule)), tensors(std::move(tensors)), options(options),
+      target(target) {
   module = build(lease.context());
-  dialect::setCpu(*module, hostCpu());
+  dialect::setCpu(*module, target.plan);
 }
 
 void Compilation::advance(Stage stage) {
@@ -149,7 +149,7 @@ void Compilation::advance(Stage stage) {
 }
 
 std::string Compilation::generate(CodeForm form) {
-  std::string code = generateCode(*module, form, options.quick);
+  std::string code = generateCode(*module, form, options.quick, target);
   if (code.empty())
     throw InternalError("the LLVM dialect could not be translated: " + lease.errors());
   return code;
@@ -236,17 +236,22 @@ std::vector<notation::Loop> Compilation::loops() {
   return list;
 }
 
-ObjectCode Compilation::object() {
-  ObjectCode code;
+Signature Compilation::lower() {
+  Signature signature;
   advance(Stage::Iteration);
-  code.statements = statements();
-  code.loops = loops();
+  signature.statements = statements();
+  signature.loops = loops();
   advance(Stage::Assembly);
   advance(Stage::Loops);
   advance(Stage::Llvm);
-  code.remarks = lease.remarks();
-  code.object = generate(CodeForm::Object);
-  return code;
+  signature.remarks = lease.remarks();
+  return signature;
+}
+
+ObjectCode Compilation::object() {
+  Signature signature = lower();
+  return {std::move(signature.statements), std::move(signature.loops), std::move(signature.remarks),
+          generate(CodeForm::Object)};
 }
 
 std::string Compilation::text(Stage stage) {

@@ -1,5 +1,6 @@
 // One module on its way through the stages, and the reused context that it lives in.
 #pragma once
+#include "engine/Codegen.h"
 #include "engine/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -45,12 +46,17 @@ private:
   std::optional<mlir::FileLineColRange> errorPlace;
 };
 
+/// What a program became besides its code.
+struct Signature {
+  std::vector<CompiledStatement> statements;
+  std::vector<notation::Loop> loops;
+  std::vector<std::string> remarks;
+};
+
 /// A text that errors may point into, as locations in the module do.
 struct SourceText {
   std::string text, name;
 };
-
-enum class CodeForm : uint8_t;
 
 class Compilation {
 public:
@@ -59,10 +65,13 @@ public:
   /// `source` is the text errors show, `tensors` the names that arguments may have; `build` makes the module
   /// of stage 1, whose locations point into `schedule`.
   Compilation(std::string source, std::vector<std::string> tensors, const pipeline::Options &options,
-              const Build &build, SourceText schedule = {});
+              const Build &build, SourceText schedule = {}, const Target &target = host());
 
   /// Runs all stages. Throws Error for what the passes refuse, InternalError for our own mistakes.
   ObjectCode object();
+  /// The same up to the LLVM dialect; `code()` is that then.
+  Signature lower();
+  mlir::ModuleOp code() { return *module; }
   /// The module at a stage from Linalg on, below the reasons of what was chosen on the way there.
   std::string text(pipeline::Stage stage);
 
@@ -81,9 +90,19 @@ private:
   SourceText schedule;
   std::vector<std::string> tensors;
   pipeline::Options options;
+  const Target &target;
   ContextLease lease;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   pipeline::Stage reached = pipeline::Stage::Linalg;
 };
+
+/// The compilation of a conversion between formats whose widths are resolved: of a statement that makes a
+/// new tensor, with arrays of its own. The target stores its values.
+Compilation conversionCompilation(ElementType type, const format::Encoding &from, const format::Encoding &to,
+                                  bool index32, const Options &options, const Target &target = host());
+
+/// The compilation of a program.
+Compilation compilationOf(const notation::Program &program, const Options &options,
+                          const Target &target = host());
 
 } // namespace tulle::engine

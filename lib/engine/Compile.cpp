@@ -83,11 +83,16 @@ static bool dependsOnSizes(const notation::Program &program, const notation::Sta
   return depends;
 }
 
+bool dependsOnSizes(const notation::Program &program) {
+  return std::ranges::any_of(program.statements,
+                             [&](const notation::Statement &s) { return dependsOnSizes(program, s); });
+}
+
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return fmt::format("{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} wide {:d} strategy {} "
                      "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
-                     compiler, host().triple, host().cpu, host().features, iteration::printCpu(hostCpu()),
+                     compiler, host().triple, host().cpu, host().features, iteration::printCpu(host().plan),
                      options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
                      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
                      options.upstreamPasses, options.lowerFirst);
@@ -96,9 +101,7 @@ std::string cacheKeyHead(const Options &options) {
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its
 /// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
 static std::string cacheKey(const notation::Program &program, const Options &options) {
-  bool sizes = false;
-  for (const notation::Statement &statement : program.statements)
-    sizes |= dependsOnSizes(program, statement);
+  const bool sizes = dependsOnSizes(program);
   std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
     format::Encoding encoding = tensor.encoding;
@@ -131,15 +134,16 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
   return key + program.text + "\n" + notation::print(program) + notation::printSchedule(program);
 }
 
-static Compilation start(const notation::Program &program, const Options &options) {
+Compilation compilationOf(const notation::Program &program, const Options &options, const Target &target) {
   std::vector<std::string> names;
   for (const notation::TensorDecl &tensor : program.tensors)
     names.push_back(tensor.name);
-  return Compilation(program.text, std::move(names), pipelineOptions(options, coordinatesFit32(program)),
-                     [&](mlir::MLIRContext &context) {
-                       return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
-                     },
-                     {program.schedule, program.scheduleName});
+  return Compilation(
+      program.text, std::move(names), pipelineOptions(options, coordinatesFit32(program)),
+      [&](mlir::MLIRContext &context) {
+        return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
+      },
+      {program.schedule, program.scheduleName}, target);
 }
 
 static std::string printProgram(const notation::Program &program) {
@@ -163,7 +167,7 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (stage == Stage::Schedule)
     for (const std::string &primitive : notation::primitivesOfLoops(program))
       text += primitive + ";\n";
-  return text + start(program, options).text(stage);
+  return text + compilationOf(program, options).text(stage);
 }
 
 //===--- Kernels that are there already ---===//
@@ -252,8 +256,8 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
 std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
   checkOptions(options);
   auto begin = std::chrono::steady_clock::now();
-  auto [kernel, origin] =
-      findOrCompile(cacheKey(program, options), options, [&] { return start(program, options).object(); });
+  auto [kernel, origin] = findOrCompile(cacheKey(program, options), options,
+                                        [&] { return compilationOf(program, options).object(); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }

@@ -53,9 +53,10 @@ struct OneOp {
     mlir::func::ReturnOp::create(b, op(b, all.back(), function.getArguments()));
     return module;
   }
-  Compilation start(const Options &options) const {
-    return Compilation(text(), names, pipelineOptions(options, index32),
-                       [&](mlir::MLIRContext &context) { return build(context); });
+  Compilation start(const Options &options, const Target &target = host()) const {
+    return Compilation(
+        text(), names, pipelineOptions(options, index32),
+        [&](mlir::MLIRContext &context) { return build(context); }, {}, target);
   }
   std::pair<std::shared_ptr<const Kernel>, const char *> kernel(const Options &options) const {
     return findOrCompile(fmt::format("{}index32 {:d}\n{}", cacheKeyHead(options), index32, key), options,
@@ -331,6 +332,11 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
   requireFormat(borrowed, encoding);
   ConversionReport own;
   return generated(borrowed, encoding, options, report ? *report : own);
+}
+
+Compilation conversionCompilation(ElementType type, const Encoding &from, const Encoding &to, bool index32,
+                                  const Options &options, const Target &target) {
+  return conversionOp(type, from, to, index32, /*reuse=*/false).start(options, target);
 }
 
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,

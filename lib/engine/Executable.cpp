@@ -11,14 +11,11 @@
 #include <fmt/ranges.h>
 
 namespace tulle::engine {
-namespace {
 
 using notation::TensorDecl;
 using runtime::Buffer;
 using runtime::Tensor;
 
-/// Whether code for one encoding can read data stored in the other: widths mean nothing where no level stores
-/// numbers.
 bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
   if (!format::isAllDense(a) || !format::isAllDense(b) ||
       (a.posWidth == b.posWidth && a.crdWidth == b.crdWidth))
@@ -28,6 +25,14 @@ bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
   alike.crdWidth = b.crdWidth;
   return alike == b;
 }
+
+std::optional<unsigned> operandWithPattern(const notation::Program &program, unsigned statement) {
+  const notation::ResultPattern pattern = notation::resultPattern(program, program.statements[statement]);
+  return pattern.kind == notation::PatternKind::Operand ? std::optional(pattern.operand->tensor)
+                                                        : std::nullopt;
+}
+
+namespace {
 
 /// One run: tensors in the formats the statements want them in, so that none is converted twice.
 class Run {
@@ -109,18 +114,11 @@ private:
           for (unsigned s = argument.statement + 1; pattern && s-- > 0;)
             if (program.statements[s].lhs.tensor == *pattern &&
                 (s == argument.statement || !tensors[*pattern]))
-              pattern = operandWithPattern(s);
+              pattern = operandWithPattern(program, s);
           if (pattern)
             add(*pattern);
         }
     return found;
-  }
-
-  /// The operand whose pattern a statement's result has.
-  std::optional<unsigned> operandWithPattern(unsigned statement) const {
-    const notation::ResultPattern pattern = notation::resultPattern(program, program.statements[statement]);
-    return pattern.kind == notation::PatternKind::Operand ? std::optional(pattern.operand->tensor)
-                                                          : std::nullopt;
   }
 
   bool isPart(unsigned t) const {
@@ -235,7 +233,7 @@ private:
   /// The tensor that has the pattern of a statement's result: its operand, or what that in turn has the
   /// pattern of, where it is no tensor in memory.
   unsigned patternOf(unsigned statement) const {
-    const std::optional<unsigned> pattern = operandWithPattern(statement);
+    const std::optional<unsigned> pattern = operandWithPattern(program, statement);
     if (!pattern)
       throw InternalError(fmt::format("the pattern of statement {} is not one operand's", statement));
     const unsigned operand = *pattern;

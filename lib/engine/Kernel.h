@@ -64,4 +64,14 @@ bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries = 0);
 /// The same for every tensor of a program.
 bool coordinatesFit32(const notation::Program &program);
 
+/// Whether the code of a program is for the sizes that its tensors have, and no others.
+bool dependsOnSizes(const notation::Program &program);
+
+/// Whether code for one encoding can read data stored in the other: widths mean nothing where no level stores
+/// numbers.
+bool sameStorage(const format::Encoding &a, const format::Encoding &b);
+
+/// The operand whose pattern the result of a statement has, by its tensor.
+std::optional<unsigned> operandWithPattern(const notation::Program &program, unsigned statement);
+
 } // namespace tulle::engine

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Runs `tulle run` over formats, notation and data, and compares every answer with NumPy or SciPy.
 
-usage: end_to_end.py [--data FOLDER] [--filter TEXT] [--every N] [--jobs N] [--tulle PROGRAM]
+usage: end_to_end.py [--data FOLDER] [--filter TEXT] [--every N] [--jobs N] [--tulle PROGRAM] [--aot]
 
-Without --data the inputs are small and made here from fixed seeds; --every 3 runs one program of three (no multiple of two: every eighth is made in another way). With it, SpMV runs on every matrix of the folder in every
+Without --data the inputs are small and made here from fixed seeds; --every 3 runs one program of three (no multiple of two: every eighth is made in another way). With --aot they are compiled by
+`tulle compile`, and called through ctypes. With --data, SpMV runs on every matrix of the folder in every
 format that fits in memory, and the tensor kernels on its .tns files.
 """
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 
 import numpy
 
+import ahead
 import cases
 import data
 
@@ -55,6 +57,17 @@ def run(case, program):
     return f"{case.name}\n  {shlex.join(command)}\n  {problem}" if problem else None
 
 
+def run_ahead(case, program, folder):
+    """The same of a program compiled ahead of time; "skipped" where its arguments are none of a kernel's."""
+    try:
+        problem = compare(ahead.answer(case, program, folder), case.want, case.tolerance)
+    except ahead.Skipped:
+        return "skipped"
+    except Exception as error:
+        problem = str(error) or repr(error)
+    return f"{case.name}\n  tulle compile {shlex.join(case.arguments())}\n  {problem}" if problem else None
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--data", type=pathlib.Path)
@@ -62,19 +75,23 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tulle", default="tulle")
+    parser.add_argument("--aot", action="store_true")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="tulle-end-to-end-")
     os.environ["TULLE_CACHE_DIR"] = os.path.join(folder, "kernels")  # not the user's
     make = cases.Maker(pathlib.Path(folder))
     every = list(cases.from_folder(make, options.data) if options.data else cases.small(make))
     chosen = [case for case in every if options.filter in case.name][:: max(1, options.every)]
-    failures = []
+    failures, skipped = [], 0
+    one = (lambda case: run_ahead(case, options.tulle, make.folder)) if options.aot else (lambda case: run(case, options.tulle))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for failure in pool.map(lambda case: run(case, options.tulle), chosen):
-            if failure:
+        for failure in pool.map(one, chosen):
+            if failure == "skipped":
+                skipped += 1
+            elif failure:
                 failures.append(failure)
                 print(failure, flush=True)
-    print(f"{len(chosen)} programs, {len(failures)} wrong" + (f" (inputs kept in {folder})" if failures else ""))
+    print(f"{len(chosen)} programs, {len(failures)} wrong" + (f", {skipped} skipped" if skipped else "") + (f" (inputs kept in {folder})" if failures else ""))
     if not failures:
         subprocess.run(["rm", "-rf", folder], check=True)
     return 1 if failures or not chosen else 0

@@ -8,6 +8,7 @@ namespace tulle::cli {
 void addRun(CLI::App &app);
 void addConvert(CLI::App &app);
 void addExplain(CLI::App &app);
+void addCompile(CLI::App &app);
 void addQuery(CLI::App &app);
 void addPrint(CLI::App &app);
 void addShow(CLI::App &app);

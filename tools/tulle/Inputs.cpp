@@ -246,6 +246,7 @@ private:
   std::map<std::string, std::vector<int64_t>>
       wholeDims; ///< of inputs that are slices: what they are cut from
   std::map<std::string, FileContents> contents;
+  std::vector<std::string> nominal; ///< as in LoadedProgram
 };
 
 } // namespace
@@ -366,6 +367,7 @@ void Loader::completeDims() {
                  "--dims {}=SIZE{}, or read '{}' from a file",
                  d + 1, use.name, use.name, use.order > 1 ? "x..." : "", use.name);
     }
+    nominal.push_back(use.name);
     for (int64_t &size : sizes)
       size = size < 0 ? nominalSize : size;
     dims[use.name] = sizes;
@@ -507,6 +509,7 @@ LoadedProgram Loader::run() {
     cutLengths();
   }
   loaded.readMs = msSince(begin);
+  loaded.nominal = nominal;
   loaded.program = check();
   loaded.unscheduled = loaded.program;
   const auto [schedule, scheduleName] = scheduleText(options.schedule);

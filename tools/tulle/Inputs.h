@@ -62,6 +62,7 @@ struct LoadedProgram {
   std::vector<std::optional<runtime::Tensor>> tensors;
   std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
   std::vector<std::optional<runtime::Entries>> given; ///< inputs as they came, before any format; see `keep`
+  std::vector<std::string> nominal; ///< without data: tensors of which nothing fixes some size
   double readMs = 0, packMs = 0;                      ///< compiling the conversions left out
 };
 

@@ -27,6 +27,7 @@ int dispatch(int argc, char **argv) {
   tulle::cli::addRun(app);
   tulle::cli::addConvert(app);
   tulle::cli::addExplain(app);
+  tulle::cli::addCompile(app);
   tulle::cli::addQuery(app);
   tulle::cli::addPrint(app);
   tulle::cli::addShow(app);

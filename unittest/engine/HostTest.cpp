@@ -5,7 +5,7 @@ namespace tulle::engine {
 namespace {
 
 TEST(Host, HasCachesAndARow) {
-  const iteration::Cpu &cpu = hostCpu();
+  const iteration::Cpu &cpu = host().plan;
   EXPECT_NE(iteration::findCpu(cpu.name), nullptr);
   EXPECT_GE(cpu.l1, 4 << 10);
   EXPECT_GE(cpu.l2, cpu.l1);
