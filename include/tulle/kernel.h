@@ -57,6 +57,8 @@ public:
   std::vector<std::string> remarks() const;        ///< conversions that were inserted, …
   /// A stage of the compiler as text, by the name that `tulle explain --stage` has for it.
   std::string explain(const std::string &stage) const;
+  /// All stages side by side, as an HTML document of its own.
+  std::string explainPage() const;
   double compileMs() const;
   std::string origin() const; ///< "compiled", "memory cache" or "disk cache"
 

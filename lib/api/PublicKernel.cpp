@@ -2,6 +2,7 @@
 #include "Impl.h"
 #include "engine/CompareLengths.h"
 #include "engine/Engine.h"
+#include "engine/ExplainPage.h"
 #include "notation/Program.h"
 #include "support/Errors.h"
 #include "tulle/kernel.h"
@@ -301,6 +302,9 @@ const std::vector<std::string> &Kernel::results() const { return impl->results; 
 std::vector<std::string> Kernel::remarks() const { return impl->executable->remarks(); }
 std::string Kernel::explain(const std::string &stage) const {
   return engine::explain(impl->executable->program(), stage, impl->options);
+}
+std::string Kernel::explainPage() const {
+  return engine::explainPage(impl->executable->program(), impl->options);
 }
 double Kernel::compileMs() const { return impl->executable->compileMs(); }
 std::string Kernel::origin() const { return impl->executable->origin(); }

@@ -4,9 +4,11 @@
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Dialect.h"
+#include "engine/MarkedLines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/assemble/algorithms/Phase.h"
+#include "passes/import/Import.h"
 #include "passes/program/PrintSchedule.h"
 #include "passes/program/TensorFlow.h"
 #include <algorithm>
@@ -41,11 +43,13 @@ static std::unique_ptr<mlir::MLIRContext> makeContext() {
   return context;
 }
 
-/// The first place in a text that the location is made of: a loop has those of all that its schedule says.
+/// The first place in a schedule that the location is made of: a loop has those of all that its schedule
+/// says.
 static std::optional<mlir::FileLineColRange> placeIn(mlir::Location location) {
   std::optional<mlir::FileLineColRange> found;
   location->walk([&](mlir::Location part) {
-    if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(part)) {
+    if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(part);
+        place && place.getFilename() != passes::kProgramText) {
       found = place;
       return mlir::WalkResult::interrupt();
     }
@@ -254,14 +258,27 @@ ObjectCode Compilation::object() {
           generate(CodeForm::Object)};
 }
 
+void Compilation::advanceTo(Stage stage) {
+  for (Stage next :
+       {Stage::Schedule, Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
+    if (next > reached && next <= stage)
+      advance(next);
+}
+
+std::vector<ExplainedLine> Compilation::lines(Stage stage) {
+  advanceTo(stage);
+  if (stage < Stage::LlvmIr)
+    return markedLines(*module);
+  addLineTables(*module);
+  return stage == Stage::LlvmIr ? markedLlvmIr(generate(CodeForm::LlvmIr))
+                                : markedAssembly(generate(CodeForm::Assembly));
+}
+
 std::string Compilation::text(Stage stage) {
   lease.keepReasons();
   if (stage == Stage::Schedule)
     return withReasons("// ", scheduleText());
-  for (Stage next :
-       {Stage::Schedule, Stage::Iteration, Stage::Assembly, Stage::Loops, Stage::Vector, Stage::Llvm})
-    if (next <= stage)
-      advance(next);
+  advanceTo(stage);
   if (stage == Stage::LlvmIr)
     return withReasons("; ", generate(CodeForm::LlvmIr));
   if (stage == Stage::Asm)

@@ -58,6 +58,13 @@ struct SourceText {
   std::string text, name;
 };
 
+/// A line of a stage's text, and the statement of the program that it is of: line and column where that
+/// begins, or 0 where it is of none in particular.
+struct ExplainedLine {
+  std::string text;
+  unsigned line = 0, column = 0;
+};
+
 class Compilation {
 public:
   using Build = std::function<mlir::OwningOpRef<mlir::ModuleOp>(mlir::MLIRContext &)>;
@@ -74,6 +81,10 @@ public:
   mlir::ModuleOp code() { return *module; }
   /// The module at a stage from Linalg on, below the reasons of what was chosen on the way there.
   std::string text(pipeline::Stage stage);
+  /// The module at one stage of those that are behind it, from Linalg on but for Schedule, line by line.
+  std::vector<ExplainedLine> lines(pipeline::Stage stage);
+  const std::vector<std::string> &reasons() const { return lease.reasons(); }
+  void keepReasons() { lease.keepReasons(); }
 
 private:
   void advance(pipeline::Stage stage);
@@ -81,6 +92,7 @@ private:
   std::string scheduleText();
   /// The reasons of what was chosen, as comments, and the code.
   std::string withReasons(std::string_view comment, const std::string &code) const;
+  void advanceTo(pipeline::Stage stage);
   std::string generate(CodeForm form);
   std::vector<CompiledStatement> statements();
   std::vector<notation::Loop> loops();

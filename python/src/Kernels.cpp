@@ -116,9 +116,8 @@ void bindKernels(nb::module_ &module) {
       .def_prop_ro("remarks", &Kernel::remarks,
                    "What the compiler has to say: conversions that it inserted, …")
       .def_prop_ro("compile_ms", &Kernel::compileMs, "Milliseconds that compiling took, or finding the code.")
-      .def(
-          "explain", &Kernel::explain, nb::arg("stage") = "loops",
-          "A stage of the compiler as text: notation, linalg, schedule, iteration, loops, vector, llvm, asm.")
+      .def("_explain", &Kernel::explain)
+      .def("_explain_page", &Kernel::explainPage)
       .def_prop_ro("origin", &Kernel::origin,
                    "Where the code is from: \"compiled\", \"memory cache\" or \"disk cache\".");
   module.def("compile", &compileTyped);

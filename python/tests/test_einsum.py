@@ -143,6 +143,8 @@ def test_schedules_options_and_remarks(matrix, rng):
     np.testing.assert_allclose(y, S @ x)
     kernel = tl.compile("y(j) = A(i,j) * x(i)", A="CSR")
     assert "tulle.iterate" in kernel.explain("iteration")
+    page = kernel.explain()._repr_html_()
+    assert page.startswith("<iframe srcdoc=") and "stage-asm" in page and "scf.for" in page
     assert kernel.origin in ("compiled", "memory cache", "disk cache") and kernel.compile_ms > 0
     with pytest.raises(tl.TulleError, match="no loop|reorder") as raised:
         tl.compile("y(i) = A(i,j) * x(j)", A="CSR", schedule="reorder(k)")

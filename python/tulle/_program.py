@@ -1,6 +1,7 @@
 """Programs: index notation, compiled and run on arrays."""
 
 import functools
+import html
 import inspect
 import re
 
@@ -18,6 +19,29 @@ Call it with its inputs, in the order of `inputs`; it returns the result that is
 where it is dense. ``out=array`` receives a dense result. Sizes may differ from call to call; element types and
 formats may not. Calls from several threads at once are safe.
 """
+
+
+class Explanation(str):
+    """The text of a stage of the compiler. A notebook shows the page of all stages instead."""
+
+    def __new__(cls, text: str, kernel: Kernel):
+        made = super().__new__(cls, text)
+        made._kernel = kernel
+        return made
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self._kernel._explain_page())
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 60rem; border: 0"></iframe>'
+
+
+def _explain(kernel: Kernel, stage: str = "loops") -> Explanation:
+    """A stage of the compiler as text: notation, linalg, schedule, iteration, assembly, loops, vector, llvm, llvm-ir or
+    asm. What it returns shows itself in a notebook as a page with all of them, in which lines of one statement are
+    linked."""
+    return Explanation(kernel._explain(stage), kernel)
+
+
+Kernel.explain = _explain
 
 
 class Results(dict):

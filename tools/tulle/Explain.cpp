@@ -2,6 +2,7 @@
 #include "Commands.h"
 #include "Inputs.h"
 #include "engine/Conversion.h"
+#include "engine/ExplainPage.h"
 #include "pipeline/Stages.h"
 #include "runtime/io/Io.h"
 #include "support/Errors.h"
@@ -14,7 +15,7 @@ namespace {
 struct ExplainOptions {
   ProgramOptions program;
   ThreadOptions threads{.threads = 1};
-  std::string stage, output, strategy = "auto";
+  std::string stage, output, html, strategy = "auto";
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
   bool strictFp = false, scheduleIr = false;
@@ -69,6 +70,14 @@ static void explain(const ExplainOptions &options) {
     throw Error("explain: give either a program or --convert FROM TO");
   if (!options.convert.empty() && (!options.program.schedule.empty() || options.scheduleIr))
     throw Error("--schedule is for programs; a conversion has none");
+  if (!options.html.empty()) {
+    if (!options.convert.empty())
+      throwError("--html is for programs; of a conversion, --stage shows each stage");
+    runtime::writeTextFile(
+        options.html,
+        engine::explainPage(load(options.program, /*withData=*/false).program, engineOptionsOf(options)));
+    return;
+  }
   std::string stage = options.stage;
   if (stage.empty())
     stage = options.convert.empty() ? "iteration" : "assembly";
@@ -112,6 +121,14 @@ void addExplain(CLI::App &app) {
       ->add_flag("--schedule-ir", options->scheduleIr,
                  "Print the schedule, given or chosen, as a transform.named_sequence for tulle-opt")
       ->excludes("--stage");
+  command
+      ->add_option(
+          "--html", options->html,
+          "Write a page for a browser to this file: all stages side by side, lines of one statement linked")
+      ->excludes("--stage")
+      ->excludes("--schedule-ir")
+      ->check(CLI::Validator(whyNoFileName, ""))
+      ->type_name("");
   command->add_option("-o,--output", options->output, "Write to this file instead of printing")
       ->check(CLI::Validator(whyNoFileName, ""))
       ->type_name("");
@@ -121,6 +138,7 @@ void addExplain(CLI::App &app) {
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"
+                  "  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --html page.html\n"
                   "  tulle explain --convert CSR DIA\n"
                   "  tulle explain --convert COO CSF --order 3 --stage loops");
   command->callback([options] { explain(*options); });

@@ -12,6 +12,9 @@ struct ImportOptions {
   bool dropZeros = false; ///< sparse results do not store what equals their fill
 };
 
+/// The file of locations that point into a program's text; others point into schedules.
+constexpr llvm::StringLiteral kProgramText = "<expr>";
+
 /// Of a tensor in a program of several statements, where it is known: how many entries the segments of its
 /// last level have in the mean, as a power of two, 64 at most. Choices between loops follow it.
 std::optional<int64_t> segmentLength(const notation::Program &program, unsigned tensor);

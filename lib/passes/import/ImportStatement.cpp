@@ -72,7 +72,11 @@ public:
   }
 
 private:
-  Location loc(OpBuilder &b) const { return b.getUnknownLoc(); }
+  /// The statement in the program's text, which what becomes of it keeps.
+  Location loc(OpBuilder &b) const {
+    const support::TextPosition place = support::positionOf(program.text, statement.range.begin);
+    return FileLineColLoc::get(b.getStringAttr(kProgramText), place.line, place.column);
+  }
 
   void add(const Access &access) {
     if (find(access) < operands.size())
