@@ -64,6 +64,33 @@ def test_programs_have_several_results(matrix):
         r.x
 
 
+def test_lines_are_statements():
+    from tulle._program import _statements
+
+    program = """
+    y(i) = A(i,j)    # rows
+           * x(j)
+
+    // a comment
+    z(i) = min(y(i),
+               2)    // at most 2
+    w(i) = z(i) where
+      A; v(i) = w(i)
+    repeat 3 {
+      v(i) = 2 * v(i)
+      s = v(i)
+    } until s > 9
+    t = s"""
+    text = _statements(program)
+    assert text.count("\n") == program.count("\n")
+    assert [line.strip() for line in text.split("\n") if line.strip()] == [
+        "y(i) = A(i,j)", "* x(j);", "z(i) = min(y(i),", "2);", "w(i) = z(i) where", "A; v(i) = w(i);", "repeat 3 {",
+        "v(i) = 2 * v(i);", "s = v(i)", "} until s > 9;", "t = s"]
+    with pytest.raises(tl.TulleError) as raised:
+        tl.einsum("# a comment\ny(i) = x(i)\n\nz(i) = y(j", x=np.ones(3))
+    assert (raised.value.line, raised.value.column) == (4, 11)
+
+
 def test_loops_run_until_their_condition():
     r = tl.run("repeat 100 { y(i) = A(i,j) * x(j); s = y(i); x(i) = y(i) } until s > 50",
                A=sp.csr_array(np.array([[0, 2.0], [3.0, 0]])), x=np.ones(2))

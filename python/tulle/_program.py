@@ -66,17 +66,21 @@ def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "
     return options
 
 
+_COMMENT = re.compile(r"#|//")
+_GOES_ON = re.compile(r"(?:[;{=+\-*/%(,&|\\~<>^!:]|\b(?:where|until|repeat|in|else))\Z")
+_BELONGS_TO_BEFORE = re.compile(r"(?:[+\-*/%(),&|\\<>=^}]|where\b|until\b|else\b)")
+
+
 def _statements(program: str) -> str:
-    """Lines are statements: a semicolon at the end of each that ends one."""
-    lines = [line.split("#")[0].rstrip() for line in program.strip().splitlines()]
-    lines = [line for line in lines if line.strip()]
-    joined = ""
-    for line in lines:
-        open_end = joined.rstrip().endswith((";", "{", "=", "+", "-", "*", "/", "(", ",", "&", "|")) or not joined
-        continues = line.lstrip().startswith(("+", "-", "*", "/", ")", "}", "where", "until", "&", "|"))
-        joined += ("\n" if joined else "") if open_end or continues else ";\n"
-        joined += line
-    return joined
+    """Lines are statements: a semicolon where a line ends one. Comments begin with # or //; lines keep their numbers."""
+    codes = [_COMMENT.split(line, maxsplit=1)[0].rstrip() for line in program.split("\n")]
+    filled = [number for number, code in enumerate(codes) if code.strip()]
+    depth = 0
+    for here, following in zip(filled, filled[1:]):
+        depth += codes[here].count("(") - codes[here].count(")")
+        if depth <= 0 and not _GOES_ON.search(codes[here]) and not _BELONGS_TO_BEFORE.match(codes[following].lstrip()):
+            codes[here] += ";"
+    return "\n".join(codes)
 
 
 def _result_types(formats, types, shapes) -> dict:
@@ -235,6 +239,8 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
     for name, value in named.items():
         if type(value) is not np.ndarray and not isinstance(value, Tensor):
             value = named[name] = as_operand(value, name)
+        if formats and name in formats:  # a result whose first value is given
+            value = named[name] = (value if isinstance(value, Tensor) else as_operand(value, name)).to(formats[name])
         key.append((name, value.type_key if isinstance(value, Tensor) else (value.dtype, value.ndim)))
     if formats:
         key.append(tuple(formats.items()))
@@ -246,8 +252,8 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
     kernel = _kernels.get(key)
     if kernel is None:
         threads, deterministic, schedule, strict_fp, results = options
-        typed = {name: _type_of(value, "", name) for name, value in named.items()}
-        typed |= _result_types(formats, types, shapes)
+        typed = _result_types(formats, types, shapes)
+        typed |= {name: _type_of(value, "", name) for name, value in named.items()}
         kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic,
                                                         schedule=schedule, strict_fp=strict_fp, results=results))
         if len(_kernels) >= _MOST_KERNELS:
