@@ -221,7 +221,7 @@ def _by_values(ufunc, zero, operands, inputs, output, shape, sparse: bool):
         arrays = [_elements(operand, dtype) for operand, dtype in zip(operands, inputs)]
         with np.errstate(all="ignore"):
             result = np.asarray(ufunc(*arrays))
-        return given_back(np.ascontiguousarray(result.astype(element_dtype(element), copy=False)), operands)
+        return given_back(np.asarray(result.astype(element_dtype(element), copy=False), order="C"), operands)
     stored = [operand for operand in operands if operand.sparse]
     if len(stored) == 1 and zero == "all" and stored[0].shape == tuple(shape):
         pattern = stored[0].value

@@ -1,5 +1,6 @@
 """Tensors: how they are made of other packages' arrays, and what can be asked of them."""
 
+import math
 import operator
 import warnings
 
@@ -123,7 +124,14 @@ class Tensor(Operators):
             for size in sizes:
                 rest *= size if size != -1 else 1
             sizes[sizes.index(-1)] = self.size // rest if rest else 0
-        return self._reshape([_index(size, "shape") for size in sizes])
+        sizes = [_index(size, "shape") for size in sizes]
+        from ._operands import array_of, dense_tensor, is_dense
+
+        if is_dense(self) and math.prod(sizes) == self.size:
+            return dense_tensor(array_of(self).reshape(sizes), self._element)
+        if not sizes and self.size == 1:
+            return dense_tensor(self.todense().reshape(()), self._element)
+        return self._reshape(sizes)
 
     def decompose(self, parts: str) -> list["Tensor"]:
         """Parts that together store this tensor's entries, each in its own format: ``"hyb(1, 4)"`` or
