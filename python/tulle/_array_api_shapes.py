@@ -67,7 +67,7 @@ def reshape(x, /, shape, *, copy: bool | None = None) -> Tensor:
     return _tensor(x, "reshape").reshape(tuple(shape))
 
 
-def expand_dims(x, /, *, axis=0) -> Tensor:
+def expand_dims(x, /, axis) -> Tensor:
     """The tensor with dimensions of size 1 at the given places of the result."""
     x = _tensor(x, "expand_dims")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1

@@ -1,5 +1,7 @@
 """Element types, constants, and what can be asked of them, by the names of the array API standard."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._errors import TulleError
@@ -36,14 +38,36 @@ def isdtype(dtype, kind):
     return np.isdtype(np.dtype(dtype), kind)
 
 
-def finfo(type, /):
-    """Limits of a floating-point type, or of an array's: numpy.finfo."""
-    return np.finfo(_dtype_of(type))
+class Limits(NamedTuple):
+    """Limits of a floating-point type, as Python's numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype
 
 
-def iinfo(type, /):
-    """Limits of an integer type, or of an array's: numpy.iinfo."""
-    return np.iinfo(_dtype_of(type))
+class IntegerLimits(NamedTuple):
+    """Limits of an integer type."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: np.dtype
+
+
+def finfo(type, /) -> Limits:
+    """Limits of a floating-point type, or of an array's; of a complex type those of its parts."""
+    of = np.finfo(_dtype_of(type))
+    return Limits(of.bits, float(of.eps), float(of.max), float(of.min), float(of.smallest_normal), of.dtype)
+
+
+def iinfo(type, /) -> IntegerLimits:
+    """Limits of an integer type, or of an array's."""
+    of = np.iinfo(_dtype_of(type))
+    return IntegerLimits(of.bits, of.max, of.min, of.dtype)
 
 
 class _Info:

@@ -32,7 +32,7 @@ RULES = {
     np.multiply: Rule("{0} * {1}", "any", native=True),
     np.true_divide: Rule("{0} / {1}", "left", native=True),
     np.floor_divide: Rule("select(" + _FLOORED + ", {0} / {1} - 1, {0} / {1})", "left", "i"),
-    np.remainder: Rule("select(" + _FLOORED + ", {0} % {1} + {1}, {0} % {1})", "left", "if"),
+    np.remainder: Rule("select(" + _FLOORED + ", {0} % {1} + {1}, {0} % {1})", "left", "i"),
     np.power: Rule("{0} ** {1}"),
     np.negative: Rule("-{0}", native=True),
     np.positive: Rule("{0}", native=True),
@@ -58,13 +58,13 @@ RULES = {
     np.sqrt: Rule("sqrt({0})", native=True),
     np.square: Rule("{0} * {0}", native=True),
     np.reciprocal: Rule("1 / {0}", kinds="fc"),
-    np.exp: Rule("exp({0})"),
-    np.log: Rule("log({0})"),
+    np.exp: Rule("exp({0})", kinds="f"),
+    np.log: Rule("log({0})", kinds="f"),
     np.sin: Rule("sin({0})", kinds="f", native=True),
     np.cos: Rule("cos({0})", kinds="f"),
     np.tanh: Rule("tanh({0})", kinds="f", native=True),
     np.conjugate: Rule("conj({0})", kinds="c", native=True),
-    np.sign: Rule("select({0} > 0, 1, select({0} < 0, -1, {0}))", kinds="if"),
+    np.sign: Rule("select({0} > 0, 1, select({0} < 0, -1, select({0} == 0, 0, {0})))", kinds="if"),
     np.isnan: Rule("{0} != {0}", kinds="fc"),
     np.isinf: Rule("abs({0}) == inf", kinds="f"),
     np.isfinite: Rule("abs({0}) < inf", kinds="f"),
@@ -86,11 +86,11 @@ def apply(ufunc: np.ufunc, *objects):
     operands = operands_of(objects, ufunc.__name__)
     inputs, output = _resolve(ufunc, operands)
     rule = RULES.get(ufunc)
-    zero = rule.zero if rule else "left" if ufunc in (np.fmod,) else "all"
+    zero = rule.zero if rule else "all"
     shape = broadcast(operands, ufunc.__name__)
-    sparse = _stays_sparse(ufunc, zero, operands, inputs)
     if ufunc is np.power:
         _refuse_negative_exponents(operands[1], output)
+    sparse = _stays_sparse(ufunc, zero, operands, inputs)
     if rule is None or any(dtype.kind not in rule.kinds for dtype in inputs):
         return _by_values(ufunc, zero, operands, inputs, output, shape, sparse)
     text = rule.text

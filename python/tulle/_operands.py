@@ -10,7 +10,7 @@ from ._tensor import Tensor, as_operand
 from ._types import element_of
 
 _SLICE = re.compile(r"\s*:\s*#tulle<slice\([^)]*\)>")
-_EXPLICIT = re.compile(r",\s*explicitVal\s*=\s*(\([^)]*\)|[^,>()]+)(?=\s*[,>]|$)")
+_EXPLICIT = re.compile(r",\s*explicitVal\s*=\s*(\([^)]*\)|[^\s,}>():]+)(\s*:\s*\w+)?")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -148,7 +148,8 @@ def mean(x, /, *, axis=None, dtype=None, keepdims: bool = False):
     """The mean over axes, of integers in float64; see `sum`."""
     of = _Axes(x, axis, "mean")
     element = element_of(dtype) if dtype is not None else _real_or_complex(of)
-    return of.run(f"y{of.out} = {of.read(_computed(element))} / n", element, keepdims,
+    program = f"s{of.out} = {of.read(_computed(element))}; y{of.out} = s{of.out} / n"
+    return of.run(program, element, keepdims, {"s": (of.format(), _computed(element))},
                   n=np.asarray(of.count, dtype=element_dtype(_computed(element))))
 
 
@@ -174,14 +175,14 @@ def _spread(x, axis, correction, keepdims, root: str, name: str):
     read, out = of.read(_computed(element)), of.out
     distance = f"abs({read} - s{out}) ** 2"
     # The mean of each fiber, then the distances of what is stored, and of the zeros that are not.
-    program = f"s{out} = {read} / n; "
+    program = f"t{out} = {read}; s{out} = t{out} / n; "
     if of.operand.sparse:
         program += (f"q{out} += {distance} where x{of.whole}; c{out} += {wide}(1) where x{of.whole}; "
                     f"y{out} = " + root.format(f"((q{out} + (r - c{out}) * abs(s{out}) ** 2) / d)"))
         program += f" where c{out}" if of.sparse else ""
     else:
         program += f"q{out} += {distance}; y{out} = " + root.format(f"(q{out} / d)")
-    types = {"s": (of.format(), _computed(element)), "q": (of.format(), wide)}
+    types = {"t": (of.format(), _computed(element)), "s": (of.format(), _computed(element)), "q": (of.format(), wide)}
     types |= {"c": (of.format(), wide)} if of.operand.sparse else {}
     numbers = {"n": np.asarray(of.count, dtype=element_dtype(_computed(element))),
                "d": np.asarray(np.maximum(of.count - correction, 0), dtype=element_dtype(wide))}
