@@ -166,6 +166,19 @@ def test_every_format_is_converted_to_pickled_and_rebuilt(matrix, format):
         np.testing.assert_array_equal(other.todense(), S.toarray())
 
 
+def test_slices_are_pickled_as_what_they_show(matrix):
+    A = tl.asarray(matrix(24, 36, 0.2))
+    for part in (A[2:9], A[:, ::2], A[[3, 1]], A.T[4:7], A.reshape(4, 6, 36)[1:3]):
+        other = pickle.loads(pickle.dumps(part))
+        assert other.shape == part.shape and other.nbytes < A.nbytes
+        np.testing.assert_array_equal(other.todense(), part.todense())
+
+
+def test_truth_values_are_false_where_nothing_is_stored():
+    A = tl.from_coo((2, 2), ([0], [1]), np.array([True]), format="CSR")
+    assert A.fill_value.dtype == bool and not A.fill_value
+
+
 def test_pickles_leave_large_buffers_out_of_band(matrix):
     A = tl.asarray(matrix())
     lent = []

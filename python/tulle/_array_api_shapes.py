@@ -130,6 +130,7 @@ def concat(arrays, /, *, axis: int | None = 0) -> Tensor:
     if len(tensors) == 1:
         return tensors[0]
     (first, *_) = [x for x in tensors if not is_dense(x)]
+    tensors = [x.to(result_encoding(x.encoding)) for x in tensors]
     names = [f"x{k}" for k in range(len(tensors))]
     return einsum(f"y{indices(len(shape))} = concat({', '.join(names)}; {axis})", tensors=dict(zip(names, tensors)),
                   types={"y": (result_encoding(first.encoding), first._element)})

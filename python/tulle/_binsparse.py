@@ -166,7 +166,8 @@ def from_binsparse(obj, check: bool = True):
     for kind, level in _core.fields(encoding, len(shape))[:-1]:
         name = f"pointers_to_{level}" if kind == "positions" else f"indices_{level}"
         if name == "pointers_to_0":
-            buffers.append(np.array([0, len(values)], dtype=_array_named(given, "indices_0").dtype))
+            outermost = _array_named(given, "indices_0")
+            buffers.append(np.array([0, len(outermost)], dtype=_pointer_type(given, outermost)))
         else:
             buffers.append(_array_named(given, name))
         names.append(f"{name} ({kind}[{level}])")
@@ -181,6 +182,11 @@ def _array(name: str, array) -> np.ndarray:
         return np.ascontiguousarray(np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array))
     except (TypeError, BufferError, RuntimeError) as error:
         raise TulleError(f"binsparse: {name}: {error}") from None
+
+
+def _pointer_type(given: dict, otherwise):
+    """All positions of a tensor have one width."""
+    return next((array.dtype for name, array in given.items() if name.startswith("pointers_to_")), otherwise.dtype)
 
 
 def _array_named(given: dict, name: str) -> np.ndarray:

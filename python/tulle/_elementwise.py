@@ -309,5 +309,7 @@ def part(function: str, obj):
     if dtype.kind != "c":
         from ._array_api_creation import zeros_like
 
-        return obj if function == "real" else zeros_like(obj)
+        if function == "imag":
+            obj = np.zeros_like(obj) if isinstance(obj, np.ndarray) else zeros_like(obj)
+        return obj
     return statement(f"{function}({{0}})", operands, [dtype], f"f{4 * dtype.itemsize}", operands[0].shape, operands[0].sparse)

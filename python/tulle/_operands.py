@@ -21,10 +21,15 @@ def stores_everything(encoding: str) -> bool:
     return all(format == "dense" for format in formats)
 
 
+def without_slices(encoding: str) -> str:
+    """The encoding of a tensor that stores only what a slice shows."""
+    return _SLICE.sub("", encoding)
+
+
 @functools.lru_cache(maxsize=4096)
 def result_encoding(encoding: str) -> str:
     """The encoding of results that are stored as a tensor of this one is: with values, and not a section."""
-    return _EXPLICIT.sub("", _SLICE.sub("", encoding))
+    return _EXPLICIT.sub("", without_slices(encoding))
 
 
 def default_format(ndim: int) -> str:
