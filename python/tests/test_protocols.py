@@ -96,7 +96,9 @@ def test_solvers_of_scipy(rng):
     S = sp.random_array((60, 60), density=0.1, format="csr", rng=rng)
     S = S @ S.T + 60 * sp.eye_array(60)
     b = rng.random(60)
-    A = tl.LinearOperator(tl.asarray(S.tocsr()))
+    S = sp.csr_array(S)
+    S.sort_indices()
+    A = tl.LinearOperator(tl.asarray(S))
     x, info = linalg.cg(A, b, rtol=1e-12)
     assert info == 0
     np.testing.assert_allclose(S @ x, b)

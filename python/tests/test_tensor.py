@@ -193,7 +193,7 @@ KEYS = [np.s_[3], np.s_[-1], np.s_[3:10], np.s_[:, 2], np.s_[::2, 1:30:3], np.s_
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
-@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,3)"])
+@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,3)", "JDS", "dense"])
 def test_indexing_is_numpys(matrix, key, format):
     S = matrix(24, 36, 0.2)
     got = tl.asarray(S).to(format)[key]
@@ -215,6 +215,8 @@ def test_shapes_change_as_numpys(matrix):
     np.testing.assert_array_equal(A.reshape(20, -1).todense(), S.toarray().reshape(20, 6))
     np.testing.assert_array_equal(A.T.todense(), S.toarray().T)
     assert A.T.values.ctypes.data == A.values.ctypes.data
+    for format in ("JDS", "SELL(4,8)", "DIA", "ELL", "DOK"):
+        np.testing.assert_array_equal(A.to(format).reshape(5, 24).todense(), S.toarray().reshape(5, 24))
     with pytest.raises(tl.TulleError, match="elements"):
         A.reshape(7, 7)
 

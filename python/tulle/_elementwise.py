@@ -206,8 +206,11 @@ def _would_be_dense(ufunc, operands, there) -> str:
 def _refuse_negative_exponents(exponent: Operand, output) -> None:
     if output.kind != "i":
         return
-    values = exponent.value if exponent.kind else (
-        exponent.value.values if hasattr(exponent.value, "_element") else exponent.value)
+    values = exponent.value
+    if exponent.sparse:
+        values = values.to(result_encoding(values.encoding)).values
+    elif exponent.kind is None:
+        values = array_of(values)
     if np.size(values) and np.min(values) < 0:
         raise TulleError("power: integers to negative powers are not integers; convert to a floating-point type first")
 

@@ -131,7 +131,13 @@ class Tensor(Operators):
             return dense_tensor(array_of(self).reshape(sizes), self._element)
         if not sizes and self.size == 1:
             return dense_tensor(self.todense().reshape(()), self._element)
-        return self._reshape(sizes)
+        try:
+            return self._reshape(sizes)
+        except TulleError:
+            if math.prod(sizes) != self.size:
+                raise
+        # Of levels that are not digits of the dimensions (JDS, SELL, DIA, …), the entries one by one.
+        return self.to("COO")._reshape(sizes)
 
     def decompose(self, parts: str) -> list["Tensor"]:
         """Parts that together store this tensor's entries, each in its own format: ``"hyb(1, 4)"`` or
