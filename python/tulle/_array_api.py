@@ -6,7 +6,6 @@ from ._array_api_creation import (
     zeros, zeros_like,
 )
 from ._array_api_elementwise import *
-from ._array_api_elementwise import _UFUNCS
 from ._array_api_searching import (
     argsort, cumulative_prod, cumulative_sum, nonzero, searchsorted, sort, take_along_axis, unique_all,
     unique_counts, unique_inverse, unique_values,
@@ -24,7 +23,7 @@ from ._reductions import all, any, argmax, argmin, count_nonzero, max, mean, min
 
 __array_api_version__ = "2024.12"
 
-_HELPERS = {"apply", "part", "select", "np", "Tensor", "asarray"}
+_HELPERS = {"apply", "part", "select", "np", "Callable", "Tensor", "asarray"}
 __all__ = ["__array_api_version__", "__array_namespace_info__"] + [
     name for name in dir() if not name.startswith("_") and name not in _HELPERS
 ]

@@ -1,22 +1,16 @@
 """The element-wise functions of the array API standard, each one of NumPy's ufuncs on tensors."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ._elementwise import apply, part, select
 from ._tensor import Tensor, asarray
 
-# By the standard's names, where NumPy's differ.
-_UFUNCS = {
-    name: getattr(np, name) for name in
-    "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or "
-    "bitwise_right_shift bitwise_xor ceil conj copysign cos cosh divide equal exp expm1 floor floor_divide greater "
-    "greater_equal hypot isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not "
-    "logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow reciprocal remainder "
-    "sign signbit sin sinh square sqrt subtract tan tanh trunc".split()
-}
 
-
-def _function(name: str, ufunc):
+def _function(name: str) -> Callable[..., Tensor | np.ndarray]:
+    """The function of this name; NumPy has all of them as ufuncs."""
+    ufunc = getattr(np, name)
     if ufunc.nin == 1:
         def call(x, /):
             return apply(ufunc, x)
@@ -32,7 +26,69 @@ def _function(name: str, ufunc):
     return call
 
 
-globals().update({name: _function(name, ufunc) for name, ufunc in _UFUNCS.items()})
+abs = _function("abs")
+acos = _function("acos")
+acosh = _function("acosh")
+add = _function("add")
+asin = _function("asin")
+asinh = _function("asinh")
+atan = _function("atan")
+atan2 = _function("atan2")
+atanh = _function("atanh")
+bitwise_and = _function("bitwise_and")
+bitwise_left_shift = _function("bitwise_left_shift")
+bitwise_invert = _function("bitwise_invert")
+bitwise_or = _function("bitwise_or")
+bitwise_right_shift = _function("bitwise_right_shift")
+bitwise_xor = _function("bitwise_xor")
+ceil = _function("ceil")
+conj = _function("conj")
+copysign = _function("copysign")
+cos = _function("cos")
+cosh = _function("cosh")
+divide = _function("divide")
+equal = _function("equal")
+exp = _function("exp")
+expm1 = _function("expm1")
+floor = _function("floor")
+floor_divide = _function("floor_divide")
+greater = _function("greater")
+greater_equal = _function("greater_equal")
+hypot = _function("hypot")
+isfinite = _function("isfinite")
+isinf = _function("isinf")
+isnan = _function("isnan")
+less = _function("less")
+less_equal = _function("less_equal")
+log = _function("log")
+log1p = _function("log1p")
+log2 = _function("log2")
+log10 = _function("log10")
+logaddexp = _function("logaddexp")
+logical_and = _function("logical_and")
+logical_not = _function("logical_not")
+logical_or = _function("logical_or")
+logical_xor = _function("logical_xor")
+maximum = _function("maximum")
+minimum = _function("minimum")
+multiply = _function("multiply")
+negative = _function("negative")
+nextafter = _function("nextafter")
+not_equal = _function("not_equal")
+positive = _function("positive")
+pow = _function("pow")
+reciprocal = _function("reciprocal")
+remainder = _function("remainder")
+sign = _function("sign")
+signbit = _function("signbit")
+sin = _function("sin")
+sinh = _function("sinh")
+square = _function("square")
+sqrt = _function("sqrt")
+subtract = _function("subtract")
+tan = _function("tan")
+tanh = _function("tanh")
+trunc = _function("trunc")
 
 
 def round(x, /):
