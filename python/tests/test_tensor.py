@@ -217,6 +217,7 @@ def test_shapes_change_as_numpys(matrix):
     assert A.T.values.ctypes.data == A.values.ctypes.data
     for format in ("JDS", "SELL(4,8)", "DIA", "ELL", "DOK"):
         np.testing.assert_array_equal(A.to(format).reshape(5, 24).todense(), S.toarray().reshape(5, 24))
+    assert A[5:5].reshape(3, 0, 2).shape == (3, 0, 2)
     with pytest.raises(tl.TulleError, match="elements"):
         A.reshape(7, 7)
 

@@ -13,7 +13,14 @@ from ._types import dtype_of, element_of
 
 
 def _dtype(dtype, default):
-    return np.dtype(default) if dtype is None else dtype_of(element_of(dtype))
+    element = "" if dtype is None else element_of(dtype)
+    return np.dtype(default) if dtype is None else np.dtype(np.float32) if element == "bf16" else dtype_of(element)
+
+
+def _made(array, dtype) -> Tensor:
+    """A dense tensor of a new array; bfloat16 numbers are not NumPy's."""
+    tensor = dense_tensor(array)
+    return tensor.astype("bf16") if dtype is not None and element_of(dtype) == "bf16" else tensor
 
 
 def _shape(shape):
@@ -24,8 +31,8 @@ def zeros(shape, *, dtype=None, device=None, format: str = "dense") -> Tensor:
     """A tensor of zeros, float64 by default; of a sparse format, with no entries."""
     check_device(device)
     if format == "dense":
-        return dense_tensor(np.zeros(_shape(shape), dtype=_dtype(dtype, np.float64)))
-    return _nothing(_shape(shape), element_of(_dtype(dtype, np.float64)), format)
+        return _made(np.zeros(_shape(shape), dtype=_dtype(dtype, np.float64)), dtype)
+    return _nothing(_shape(shape), "f64" if dtype is None else element_of(dtype), format)
 
 
 def _nothing(shape, element: str, format: str) -> Tensor:
@@ -42,7 +49,7 @@ def empty(shape, *, dtype=None, device=None) -> Tensor:
 def ones(shape, *, dtype=None, device=None) -> Tensor:
     """A dense tensor of ones, float64 by default."""
     check_device(device)
-    return dense_tensor(np.ones(_shape(shape), dtype=_dtype(dtype, np.float64)))
+    return _made(np.ones(_shape(shape), dtype=_dtype(dtype, np.float64)), dtype)
 
 
 def full(shape, fill_value, *, dtype=None, device=None) -> Tensor:
@@ -50,16 +57,12 @@ def full(shape, fill_value, *, dtype=None, device=None) -> Tensor:
     check_device(device)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.todense()[()]
-    return dense_tensor(np.full(_shape(shape), fill_value, dtype=None if dtype is None else _dtype(dtype, None)))
+    return _made(np.full(_shape(shape), fill_value, dtype=None if dtype is None else _dtype(dtype, None)), dtype)
 
 
 def zeros_like(x, /, *, dtype=None, device=None) -> Tensor:
     """Zeros in the shape of x, and in its format."""
-    check_device(device)
-    if is_dense(x):
-        x = x if isinstance(x, Tensor) else as_operand(x, "zeros_like")
-        return dense_tensor(np.zeros(x.shape, dtype=_dtype(dtype, x.dtype)))
-    return _nothing(x.shape, x._element if dtype is None else element_of(dtype), result_encoding(x.encoding))
+    return full_like(x, 0, dtype=dtype, device=device)
 
 
 def empty_like(x, /, *, dtype=None, device=None) -> Tensor:
@@ -81,9 +84,10 @@ def full_like(x, /, fill_value, *, dtype=None, device=None) -> Tensor:
         raise DenseResultError(f"full_like: the result would be dense, but the tensor is in format {x.format}; say "
                                f"tulle.full(A.shape, {fill_value})")
     if not is_dense(x):
-        return zeros_like(x, dtype=dtype)
+        return _nothing(x.shape, x._element if dtype is None else element_of(dtype), result_encoding(x.encoding))
     x = x if isinstance(x, Tensor) else as_operand(x, "full_like")
-    return dense_tensor(np.full(x.shape, fill_value, dtype=_dtype(dtype, x.dtype)))
+    element = x._element if dtype is None else element_of(dtype)
+    return _made(np.full(x.shape, fill_value, dtype=_dtype(element, None)), element)
 
 
 def eye(n_rows, n_cols=None, /, *, k: int = 0, dtype=None, device=None, format: str = "dense") -> Tensor:
@@ -152,4 +156,4 @@ def _triangle(x, comparison: str, k: int, name: str):
     format = storage(operands, operand.shape) if operand.sparse else "dense"
     made = einsum(text, tensors={"x": operand.value, "k": np.asarray(operator.index(k))},
                   types={"y": (format, operand.element)})
-    return given_back(made, operands)
+    return given_back(made, operands, operand.element)

@@ -64,7 +64,7 @@ def moveaxis(x, source, destination, /) -> Tensor:
 
 def reshape(x, /, shape, *, copy: bool | None = None) -> Tensor:
     """The same elements in row-major order in other dimensions, of which one may be -1."""
-    return _tensor(x, "reshape").reshape(tuple(shape))
+    return _tensor(x, "reshape").reshape((shape,) if isinstance(shape, int) else tuple(shape))
 
 
 def expand_dims(x, /, axis) -> Tensor:

@@ -134,7 +134,7 @@ def statement(text: str, operands, inputs, element: str, shape, sparse: bool, *,
     if format is None:
         format = storage(operands, shape) if sparse else "dense"
     result = einsum(program, tensors=tensors, types={"y": (format, element)})
-    return given_back(result, operands)
+    return given_back(result, operands, element)
 
 
 def indices(ndim: int, letter: str = "i") -> str:
@@ -224,7 +224,7 @@ def _by_values(ufunc, zero, operands, inputs, output, shape, sparse: bool):
         arrays = [_elements(operand, dtype) for operand, dtype in zip(operands, inputs)]
         with np.errstate(all="ignore"):
             result = np.asarray(ufunc(*arrays))
-        return given_back(np.asarray(result.astype(element_dtype(element), copy=False), order="C"), operands)
+        return given_back(np.asarray(result.astype(element_dtype(element), copy=False), order="C"), operands, element)
     stored = [operand for operand in operands if operand.sparse]
     if len(stored) == 1 and zero == "all" and stored[0].shape == tuple(shape):
         pattern = stored[0].value

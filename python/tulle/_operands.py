@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from ._errors import TulleError
-from ._tensor import Tensor, as_operand
+from ._tensor import Tensor, _of_bits, as_operand
 from ._types import element_of
 
 _SLICE = re.compile(r"\s*:\s*#tulle<slice\([^)]*\)>")
@@ -53,9 +53,7 @@ def array_of(tensor) -> np.ndarray:
 def dense_tensor(array, element: str | None = None) -> Tensor:
     """A tensor over a NumPy array, or over a copy where that is not stored row by row."""
     if element == "bf16" and array.dtype == np.uint16:  # ml_dtypes is not installed
-        from ._tensor import _of_bits
-
-        return _of_bits(as_operand(np.ascontiguousarray(array).view(np.int16), "array"), "bf16")
+        return _of_bits(as_operand(np.array(array, order="C").view(np.int16), "array"), "bf16")
     array = np.asarray(array)
     return as_operand(array if array.flags.c_contiguous else np.array(array, order="C"), "array")
 
@@ -78,6 +76,9 @@ class Operand:
             obj = np.array(obj, order="C")
         if not isinstance(obj, (np.ndarray, Tensor)):
             obj = as_operand(obj, name)
+        if isinstance(obj, Tensor) and "nonordered" in obj.encoding:
+            # Coordinates in any order may stand twice, for the sum of their values; a conversion sums them.
+            obj = obj.to(default_format(obj.ndim))
         self.value, self.shape = obj, tuple(obj.shape)
         if isinstance(obj, Tensor):
             self.element, self.sparse = obj._element, not stores_everything(obj.encoding)
@@ -151,8 +152,8 @@ def common_dtype(operands) -> np.dtype:
     return np.result_type(*(examples.get(operand.dtype, operand.dtype) for operand in operands))
 
 
-def given_back(result, operands):
+def given_back(result, operands, element: str):
     """A dense result as what it is for the caller: NumPy's beside one of NumPy's arrays, else a tensor."""
     if isinstance(result, Tensor) or any(operand.is_array for operand in operands):
         return result
-    return as_operand(np.asarray(result), "result")
+    return dense_tensor(np.asarray(result), element)

@@ -126,7 +126,7 @@ def _summed(text: str, operands, left, right, out, shape):
     subscripts = f"({','.join(out)})" if out else ""
     format = _storage(operands, shape) if sparse else "dense"
     result = einsum(f"y{subscripts} = {text.format(*accesses)}", tensors=tensors, types={"y": (format, element)})
-    return given_back(result, operands)
+    return given_back(result, operands, element)
 
 
 def _storage(operands, shape) -> str:

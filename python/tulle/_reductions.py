@@ -52,7 +52,7 @@ class _Axes:
     def run(self, program: str, element: str, keepdims: bool, types: dict | None = None, **numbers):
         made = einsum(program, tensors={"x": self.operand.value, **numbers},
                       types={**(types or {}), "y": (self.format(), element)})
-        result = given_back(made, [self.operand])
+        result = given_back(made, [self.operand], element)
         if not keepdims:
             return result
         kept = tuple(1 if d in self.axes else size for d, size in enumerate(self.operand.shape))

@@ -81,14 +81,15 @@ class Tensor(Operators):
 
     def astype(self, dtype, *, copy: bool = True) -> "Tensor":
         """The tensor with its elements converted to another type, in the same format."""
-        from ._operands import result_encoding
+        from ._operands import dense_tensor, result_encoding
         from ._program import einsum
 
         element = element_of(dtype)
         if element == self._element:
             return self
         names = _index_names(self.ndim)
-        return einsum(f"y{names} = A{names}", A=self, types={"y": (result_encoding(self.encoding), element)}, wrap=True)
+        made = einsum(f"y{names} = A{names}", A=self, types={"y": (result_encoding(self.encoding), element)})
+        return made if isinstance(made, Tensor) else dense_tensor(np.asarray(made), element)
 
     def todense(self) -> np.ndarray:
         """A NumPy array of all elements, in memory of its own."""
@@ -125,10 +126,14 @@ class Tensor(Operators):
                 rest *= size if size != -1 else 1
             sizes[sizes.index(-1)] = self.size // rest if rest else 0
         sizes = [_index(size, "shape") for size in sizes]
-        from ._operands import array_of, dense_tensor, is_dense
+        from ._operands import array_of, default_format, dense_tensor, is_dense
 
         if is_dense(self) and math.prod(sizes) == self.size:
             return dense_tensor(array_of(self).reshape(sizes), self._element)
+        if not self.size and math.prod(sizes) == 0:
+            from ._array_api_creation import zeros
+
+            return zeros(sizes, dtype=self._element, format=default_format(len(sizes)))
         if not sizes and self.size == 1:
             return dense_tensor(self.todense().reshape(()), self._element)
         try:
