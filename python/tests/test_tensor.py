@@ -166,6 +166,19 @@ def test_every_format_is_converted_to_pickled_and_rebuilt(matrix, format):
         np.testing.assert_array_equal(other.todense(), S.toarray())
 
 
+def test_slices_are_pickled_as_what_they_show(matrix):
+    A = tl.asarray(matrix(24, 36, 0.2))
+    for part in (A[2:9], A[:, ::2], A[[3, 1]], A.T[4:7], A.reshape(4, 6, 36)[1:3]):
+        other = pickle.loads(pickle.dumps(part))
+        assert other.shape == part.shape and other.nbytes < A.nbytes
+        np.testing.assert_array_equal(other.todense(), part.todense())
+
+
+def test_truth_values_are_false_where_nothing_is_stored():
+    A = tl.from_coo((2, 2), ([0], [1]), np.array([True]), format="CSR")
+    assert A.fill_value.dtype == bool and not A.fill_value
+
+
 def test_pickles_leave_large_buffers_out_of_band(matrix):
     A = tl.asarray(matrix())
     lent = []
@@ -180,7 +193,7 @@ KEYS = [np.s_[3], np.s_[-1], np.s_[3:10], np.s_[:, 2], np.s_[::2, 1:30:3], np.s_
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
-@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,3)"])
+@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,3)", "JDS", "dense"])
 def test_indexing_is_numpys(matrix, key, format):
     S = matrix(24, 36, 0.2)
     got = tl.asarray(S).to(format)[key]
@@ -202,6 +215,9 @@ def test_shapes_change_as_numpys(matrix):
     np.testing.assert_array_equal(A.reshape(20, -1).todense(), S.toarray().reshape(20, 6))
     np.testing.assert_array_equal(A.T.todense(), S.toarray().T)
     assert A.T.values.ctypes.data == A.values.ctypes.data
+    for format in ("JDS", "SELL(4,8)", "DIA", "ELL", "DOK"):
+        np.testing.assert_array_equal(A.to(format).reshape(5, 24).todense(), S.toarray().reshape(5, 24))
+    assert A[5:5].reshape(3, 0, 2).shape == (3, 0, 2)
     with pytest.raises(tl.TulleError, match="elements"):
         A.reshape(7, 7)
 

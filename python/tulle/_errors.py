@@ -35,6 +35,11 @@ class TulleError(ValueError):
         return int(place.group(2)) if place else None
 
 
+class DenseResultError(TulleError, TypeError):
+    """A result of sparse tensors would be dense: it is not 0 where nothing is stored. Also a TypeError, as
+    NumPy's and Python's protocols have it for operands that an operation is not for."""
+
+
 class CopyWarning(UserWarning):
     """An array was copied because it is not as Tulle stores it (unsorted, or with duplicates)."""
 

@@ -4,31 +4,71 @@ import operator
 
 import numpy as np
 
-from ._errors import TulleError
+from ._operands import array_of, dense_tensor, is_dense
 
 
 def get_item(tensor, key):
     """See numpy's indexing; a result without dimensions is a number."""
-    keys = _expanded(key if isinstance(key, tuple) else (key,), tensor.ndim)
+    given = key if isinstance(key, tuple) else (key,)
+    if is_dense(tensor):
+        return _of_array(tensor, given)
+    keys = _expanded([part for part in given if part is not None], tensor.ndim)
     dropped = []
     for axis, part in enumerate(keys):
         if isinstance(part, slice):
             tensor = _cut(tensor, axis, part)
-        elif isinstance(part, (list, np.ndarray)):
+        elif isinstance(part, (list, np.ndarray)) or getattr(part, "ndim", 0):
             tensor = _gather(tensor, axis, np.asarray(part))
         else:
             tensor = _one(tensor, axis, part)
             dropped.append(axis)
-    if len(dropped) == len(keys):
+    new = any(part is None for part in given)
+    if len(dropped) == len(keys) and not new:
         return tensor.todense().reshape(-1)[0]
-    if dropped:
-        tensor = tensor.reshape([size for axis, size in enumerate(tensor.shape) if axis not in dropped])
+    if dropped or new:
+        tensor = tensor.reshape(_sizes(tensor.shape, keys, given, dropped))
     return tensor
 
 
+def _of_array(tensor, keys):
+    """Of a dense tensor: NumPy's indexing; slices that are not contiguous are views of Tulle's."""
+    keys = tuple(array_of(part) if isinstance(part, type(tensor)) else part for part in keys)
+    picked = array_of(tensor)[keys]
+    if not np.ndim(picked):
+        return picked[()] if isinstance(picked, np.ndarray) else picked
+    if not picked.flags.c_contiguous and all(isinstance(part, slice) for part in keys):
+        for axis, part in enumerate(keys):
+            tensor = _cut(tensor, axis, part)
+        return tensor
+    return dense_tensor(picked, tensor._element)
+
+
+def _sizes(shape, keys, given, dropped) -> list[int]:
+    """The sizes of the result: without dimensions that an integer takes, with new ones where None stands."""
+    taken = [size for axis, size in enumerate(shape) if axis not in dropped]
+    behind = 0  # dimensions of the result that come after the keys looked at, from the last
+    places = []
+    for part in reversed(given):
+        if part is None:
+            places.append(behind)
+        elif part is Ellipsis:
+            behind += len(keys) - (len([p for p in given if p is not None]) - 1)
+        elif not _takes(part):
+            behind += 1
+    if Ellipsis not in [part for part in given if part is None or part is Ellipsis]:
+        missing = len(keys) - len([part for part in given if part is not None])
+        places = [place + missing for place in places]
+    for count, place in enumerate(places):
+        taken.insert(len(taken) - count - place, 1)
+    return taken
+
+
+def _takes(part) -> bool:
+    """Whether a key is an integer, which takes a dimension away."""
+    return not isinstance(part, (slice, list, np.ndarray)) and not getattr(part, "ndim", 0)
+
+
 def _expanded(keys, ndim: int):
-    if any(part is None for part in keys):
-        raise TulleError("indexing: new dimensions are made with reshape")
     given = len(keys) - sum(part is Ellipsis for part in keys)
     if given > ndim or len(keys) - given > 1:
         raise IndexError(f"{given} indices for a tensor of {ndim} dimensions")

@@ -7,13 +7,16 @@ from ._borrow import borrow
 
 
 def reduce(tensor, protocol: int):
-    buffers = [array if isinstance(array, int) else np.asarray(array) for array in whole(tensor)._buffers()]
-    return restore, (tensor._element, list(tensor.shape), tensor.encoding, buffers)
+    stored = whole(tensor)
+    buffers = [array if isinstance(array, int) else np.asarray(array) for array in stored._buffers()]
+    return restore, (stored._element, list(stored.shape), stored.encoding, buffers)
 
 
 def whole(tensor):
     """The tensor without slices and rows that were picked elsewhere: a copy of what they show."""
-    return tensor if "slice" not in tensor.encoding else tensor.to(tensor.format)
+    from ._operands import without_slices
+
+    return tensor if "slice" not in tensor.encoding else tensor.to(without_slices(tensor.encoding))
 
 
 def restore(element: str, shape, encoding: str, buffers):

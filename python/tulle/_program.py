@@ -237,7 +237,8 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
     """The kernel for tensors like these; it stays in memory. `named` receives tensors for what it has else."""
     key = [program, options]
     for name, value in named.items():
-        if type(value) is not np.ndarray and not isinstance(value, Tensor):
+        # Of an array that is not stored row by row, the tensor has a format that the key must have.
+        if not (isinstance(value, Tensor) or type(value) is np.ndarray and value.flags.c_contiguous):
             value = named[name] = as_operand(value, name)
         if formats and name in formats:  # a result whose first value is given
             value = named[name] = (value if isinstance(value, Tensor) else as_operand(value, name)).to(formats[name])

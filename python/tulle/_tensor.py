@@ -1,5 +1,6 @@
 """Tensors: how they are made of other packages' arrays, and what can be asked of them."""
 
+import math
 import operator
 import warnings
 
@@ -8,10 +9,11 @@ import numpy as np
 from . import _core
 from ._borrow import borrow
 from ._errors import CopyWarning, TulleError
+from ._operators import Operators
 from ._types import dtype_of, element_of
 
 
-class Tensor(_core.Tensor):
+class Tensor(Operators):
     """A sparse or dense tensor: a format, sizes, and buffers that are Tulle's or another package's.
 
     Tensors are made by `asarray`, `from_coo`, `from_buffers`, `load` and by programs. They do not change.
@@ -42,7 +44,9 @@ class Tensor(_core.Tensor):
             return self.dtype.type(complex(*map(float, text[1:-1].split(","))))
         if self._element == "bf16":
             return float(text)
-        return self.dtype.type({"true": True, "false": False}.get(text, text))
+        if self._element == "bool":
+            return np.bool_(text in ("true", "1"))
+        return self.dtype.type(text)
 
     @property
     def values(self) -> np.ndarray:
@@ -77,13 +81,15 @@ class Tensor(_core.Tensor):
 
     def astype(self, dtype, *, copy: bool = True) -> "Tensor":
         """The tensor with its elements converted to another type, in the same format."""
+        from ._operands import dense_tensor, result_encoding
         from ._program import einsum
 
         element = element_of(dtype)
         if element == self._element:
             return self
         names = _index_names(self.ndim)
-        return einsum(f"y{names} = A{names}", A=self, types={"y": (self.encoding, element)}, wrap=True)
+        made = einsum(f"y{names} = A{names}", A=self, types={"y": (result_encoding(self.encoding), element)})
+        return made if isinstance(made, Tensor) else dense_tensor(np.asarray(made), element)
 
     def todense(self) -> np.ndarray:
         """A NumPy array of all elements, in memory of its own."""
@@ -119,7 +125,24 @@ class Tensor(_core.Tensor):
             for size in sizes:
                 rest *= size if size != -1 else 1
             sizes[sizes.index(-1)] = self.size // rest if rest else 0
-        return self._reshape([_index(size, "shape") for size in sizes])
+        sizes = [_index(size, "shape") for size in sizes]
+        from ._operands import array_of, default_format, dense_tensor, is_dense
+
+        if is_dense(self) and math.prod(sizes) == self.size:
+            return dense_tensor(array_of(self).reshape(sizes), self._element)
+        if not self.size and math.prod(sizes) == 0:
+            from ._array_api_creation import zeros
+
+            return zeros(sizes, dtype=self._element, format=default_format(len(sizes)))
+        if not sizes and self.size == 1:
+            return dense_tensor(self.todense().reshape(()), self._element)
+        try:
+            return self._reshape(sizes)
+        except TulleError:
+            if math.prod(sizes) != self.size:
+                raise
+        # Of levels that are not digits of the dimensions (JDS, SELL, DIA, …), the entries one by one.
+        return self.to("COO")._reshape(sizes)
 
     def decompose(self, parts: str) -> list["Tensor"]:
         """Parts that together store this tensor's entries, each in its own format: ``"hyb(1, 4)"`` or
@@ -148,11 +171,6 @@ class Tensor(_core.Tensor):
         from ._plot import html
 
         return html(self)
-
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError(
-            f"a tensor in format {self.format} does not become a dense array by itself; say tensor.todense()"
-        )
 
     def __reduce_ex__(self, protocol: int):
         from ._pickle import reduce
@@ -190,7 +208,8 @@ def _is_scipy(obj) -> bool:
     return type(obj).__module__.startswith("scipy.sparse")
 
 
-def asarray(obj, *, dtype=None, format: str | None = None, copy: bool | None = None, check: bool = True) -> Tensor:
+def asarray(obj, /, *, dtype=None, device=None, format: str | None = None, copy: bool | None = None,
+            check: bool = True) -> Tensor:
     """A tensor of another package's array, over the same memory where that is stored as Tulle stores it.
 
     Parameters
@@ -199,6 +218,8 @@ def asarray(obj, *, dtype=None, format: str | None = None, copy: bool | None = N
         number or nested lists
     dtype : optional
         Convert the elements.
+    device : optional
+        "cpu".
     format : str, optional
         Convert to this format.
     copy : bool, optional
@@ -222,6 +243,10 @@ def asarray(obj, *, dtype=None, format: str | None = None, copy: bool | None = N
         For invalid arrays, element types that Tulle does not have, and where `copy` is False but a copy is
         needed.
     """
+    if device not in (None, "cpu"):
+        raise TulleError(f"device {device!r}: tensors are in the memory of the CPU")
+    if dtype is not None and not hasattr(obj, "shape") and not hasattr(obj, "__dlpack__"):
+        obj = _listed(obj, dtype)
     tensor = _borrowed(obj, copy, check)
     if dtype is not None and element_of(dtype) != tensor._element:
         _refuse_copy(copy, "the elements are converted")
@@ -232,6 +257,16 @@ def asarray(obj, *, dtype=None, format: str | None = None, copy: bool | None = N
             _refuse_copy(copy, f"the array is converted from {tensor.format} to {format}")
         tensor = converted
     return tensor
+
+
+def _listed(obj, dtype) -> np.ndarray:
+    """Numbers and lists as an array of a type."""
+    if element_of(dtype) == "bf16" or hasattr(obj, "__binsparse__"):
+        return obj
+    try:
+        return np.asarray(obj, dtype=dtype_of(element_of(dtype)))
+    except (TypeError, ValueError) as error:
+        raise TulleError(f"asarray: {error}") from None
 
 
 def _refuse_copy(copy, why: str) -> None:
