@@ -187,8 +187,8 @@ enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 
 /// How the iterations of a loop are divided among threads: as the compiler chooses, not at all, in chunks of
 /// equal entries that may begin inside of a row, in chunks whose stores are disjoint, with a partial value
-/// each, or with a private copy of the result each.
-enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
+/// each, with a private copy of the result each, or by the rows of the result that they update.
+enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private, Destination };
 
 /// Where the loops inside of a loop have what they read of a tensor: in a copy on the stack, or in registers,
 /// which hold what they update, too.

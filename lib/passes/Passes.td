@@ -212,8 +212,9 @@ def Parallelize : FunctionPass<"tulle-parallelize", tulle # arith # scf # memref
   - Iterations with disjoint stores are partitioned into chunks of about as many stored entries (`tulle.partition`), which a
     `tulle.parallel` runs; a fiber that is longer than a chunk is split, and its partial results are combined.
   - A reduction into values: each task makes a partial result, and these are combined.
-  - A reduction into a tensor: an inner loop over a dimension of it is partitioned, or the result is privatized, where copies
-    are small against the work; else one thread runs the loop.
+  - A reduction into a tensor: the result is privatized, where copies are small against the work; else, where an integer of each iteration selects the
+    row that it updates, a task has a range of these rows, and runs the iterations that select one; else an inner loop over a dimension of it is partitioned; else
+    one thread runs the loop.
   - Loops that store to disjoint rows, of parts of an operand (`tulle.disjoint`), share one `tulle.parallel`: a task has a chunk of each.
   - `tulle.fill` fills the buffer in chunks.
 

@@ -493,6 +493,12 @@ def indirect(make):
                     data.sparse((2, 3, 4), 1, 78)[tuple(cells.T)])
     yield make.case("scatter to points", "M(c(n,2), c(n,0)) = x(n)", {"x": (data.sparse(7, 1, 85), ""), "c": (cells, "")},
                     scipy.sparse.coo_matrix((data.sparse(7, 1, 85), (cells[:, 2], cells[:, 0])), (4, 2)).toarray(), options=("-d", "M=4x2"))
+    # Threads have the rows that integers select.
+    many, rows = data.sparse((3000, 32), 1, 100), rng.integers(0, 700, 3000)
+    sums = numpy.zeros((700, 32))
+    numpy.add.at(sums, rows, many)
+    for options in (["--threads", "2"], ["--threads", "3", "--deterministic"], ["--threads", "2", "--strict-fp"]):
+        yield make.case("scatter of rows, threads", "Z(p(i),k) = Y(i,k)", {"Y": (many, ""), "p": (rows, "")}, sums, options=("-d", "Z=700x32", *options))
     box, idx = data.sparse((2, 3, 4), 1, 78), rng.integers(0, 3, (5, 6))
     yield make.case("gather of slices", "out(a,b,i,k) = T(i, idx(a,b), k)", {"T": (box, ""), "idx": (idx, "")},
                     box[:, idx, :].transpose(1, 2, 0, 3))
