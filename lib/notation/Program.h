@@ -91,7 +91,8 @@ struct Indirection {
 };
 
 /// `concat(A, B; 1)`: tensors, each at coordinates of the result that begin where those of the one before it
-/// end, along these dimensions; along several of them, the parts are blocks of a diagonal.
+/// end, along these dimensions; along several of them, the parts are blocks of a diagonal. Or `stack(A, B;
+/// 1)`: tensors that lack the one dimension, each at a coordinate of it.
 struct Concatenation {
   Access result; ///< as the text has it
   /// Along the dimensions with an index of each part's own, else with the left side's.
@@ -99,6 +100,7 @@ struct Concatenation {
   std::vector<unsigned> dims; ///< distinct; none: the statement is no concatenation
   /// A sparse result is made by one statement; a dense one by several, the first of which stands for all.
   enum class Role : uint8_t { Whole, First, Next } role = Role::Whole;
+  bool stacks = false; ///< the parts lack the one dimension, in which each has one coordinate
   bool isNone() const { return dims.empty(); }
   bool isWhole() const { return !isNone() && role == Role::Whole; }
 };
