@@ -32,7 +32,7 @@ class FunctionPass<string argument, list<string> dialects, string verb, string t
 def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg,
     "Import linalg on tensors with #sparse_tensor.encoding", [{
   Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, `sparse_tensor.concatenate` and `tensor.concat` of
-  a sparse result become `tulle.concat`, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
+  a sparse result become `tulle.concat`, `tensor.pad` with what is not stored one of the source and parts that store nothing, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
   levels than a view has, `tensor.gather` and `tensor.scatter` become `tulle.gather` and `tulle.scatter`, and
   named linalg operations become linalg.generic. A tensor that a function makes (`tensor.empty`,
   `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one states by
