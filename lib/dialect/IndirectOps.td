@@ -122,10 +122,15 @@ def Tulle_ConcatOp : Tulle_Op<"concat", [Pure]> {
     ```
     Each operand is at coordinates that begin, in the dimensions of `along`, where those of the one before it end; in the others all
     begin at 0, and have one size. Along several dimensions the operands are blocks of a diagonal. What an operand stores is stored: all of a
-    dense one.
+    dense one. Values are converted to the element type of the result.
+
+    An operand without the one dimension of `along` is at one coordinate of it; where all are, the result is a stack:
+    ```mlir
+    %S = tulle.concat %A, %B along [0] : (tensor<?x?xf64, #CSR>, tensor<?x?xf32, #COO>) -> tensor<2x?x?xf64, #CSF>
+    ```
 
     Constraints:
-    1. Operands and result have the same order and element type, and one fill.
+    1. Operands and result have the same order, but where one lacks the dimension, and one fill; elements are numbers or truth values.
     2. The dimensions of `along` are distinct, and of the result; there is one at least.
     3. The result's format is sparse. Parts of a dense tensor are written by loops of their own.
     4. Sizes along `along` add up to those of the result, and others are equal, as far as they are static; those that are not are the caller's to

@@ -196,7 +196,9 @@ static LogicalResult verifyPartSizes(ConcatOp op) {
     const bool along = llvm::is_contained(op.getAlong(), d);
     int64_t known = along ? 0 : result.getDimSize(d);
     for (Value part : op.getParts()) {
-      const int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(d);
+      auto type = cast<RankedTensorType>(part.getType());
+      const bool isSingle = type.getRank() < result.getRank();
+      const int64_t size = isSingle && along ? 1 : type.getDimSize(d - (isSingle && d > op.getAlong()[0]));
       if (along)
         known =
             ShapedType::isDynamic(size) || ShapedType::isDynamic(known) ? ShapedType::kDynamic : known + size;
@@ -219,10 +221,12 @@ LogicalResult ConcatOp::verify() {
     return emitOpError("expected an operand");
   for (Value part : getParts()) {
     auto type = cast<RankedTensorType>(part.getType());
-    if (type.getRank() != result.getRank() || type.getElementType() != result.getElementType() ||
-        fillAttr(type) != fillAttr(result))
-      return emitOpError("expected parts with the order, the element type and the fill of ")
-             << result << ", got " << type << " (constraint 1)";
+    const bool isSingle = type.getRank() + 1 == result.getRank() && getAlong().size() == 1;
+    if ((type.getRank() != result.getRank() && !isSingle) || !elementType(type.getElementType()) ||
+        !elementType(result.getElementType()) ||
+        fillAttr(getEncoding(type).getValue(), result.getElementType()) != fillAttr(result))
+      return emitOpError("expected parts with the order and the fill of ")
+             << result << ", or without the one dimension of 'along', got " << type << " (constraint 1)";
   }
   llvm::SmallDenseSet<int64_t> seen;
   for (int64_t d : getAlong())

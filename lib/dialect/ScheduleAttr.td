@@ -1,7 +1,7 @@
 // #tulle.schedule and #tulle.directives.
 
 def Tulle_Threads : Tulle_Enum<"Threads", "how the iterations of a loop are divided among threads",
-                              ["Auto", "None", "Entries", "Disjoint", "Reduce", "Private"]>;
+                              ["Auto", "None", "Entries", "Disjoint", "Reduce", "Private", "Destination"]>;
 def Tulle_ThreadsAttr : EnumAttr<Tulle_Dialect, Tulle_Threads, "threads">;
 
 def Tulle_CachePlace : Tulle_Enum<"CachePlace", "where loops inside of a loop have a copy of what they read", ["Stack", "Registers"]>;

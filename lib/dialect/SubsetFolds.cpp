@@ -268,7 +268,7 @@ struct ConcatOfSlices : OpRewritePattern<ConcatOp> {
     for (size_t k = 0; k + 1 < parts.size(); ++k) {
       auto first = parts[k].getDefiningOp<tensor::ExtractSliceOp>(),
            next = parts[k + 1].getDefiningOp<tensor::ExtractSliceOp>();
-      if (!isAdjacent(first, next, along))
+      if (!isAdjacent(first, next, along) || first.getType().getRank() != op.getResult().getType().getRank())
         continue;
       SmallVector<OpFoldResult> sizes = first.getMixedSizes();
       const size_t d = size_t(along);
@@ -292,6 +292,7 @@ struct ConcatOfOne : OpRewritePattern<ConcatOp> {
       return failure();
     auto part = cast<RankedTensorType>(op.getParts()[0].getType());
     if (part.getShape() != op.getResult().getType().getShape() ||
+        part.getElementType() != op.getResult().getType().getElementType() ||
         format::isAllDense(getEncoding(part).getValue()))
       return failure();
     rewriter.replaceOpWithNewOp<ConvertOp>(op, op.getResult().getType(), op.getParts()[0]);

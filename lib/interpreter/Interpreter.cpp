@@ -146,7 +146,8 @@ public:
   Evaluation(const Program &program, const Statement &statement, std::vector<DenseTensor> &tensors)
       : program(program), statement(statement), tensors(tensors), point(program.indices.size()) {
     for (const Affine &a : statement.lhs.subscripts)
-      if (std::ranges::count(statement.indirections, a.terms[0].first, &Indirection::index) == 0)
+      if (!a.terms.empty() &&
+          std::ranges::count(statement.indirections, a.terms[0].first, &Indirection::index) == 0)
         loops.push_back(a.terms[0].first);
     loops.insert(loops.end(), statement.reductionIndices.begin(), statement.reductionIndices.end());
   }
@@ -225,12 +226,14 @@ private:
       const Access &part = statement.concat.parts[p];
       const DenseTensor &from = tensors[part.tensor];
       std::vector<int64_t> begin;
-      for (unsigned d = 0; d < part.subscripts.size(); ++d)
+      for (unsigned d = 0; d < result().dims.size(); ++d)
         begin.push_back(offsetsOf(program, statement.concat, d)[p]);
       for (size_t at = 0; at < from.values.size(); ++at) {
         if (!from.stored[at])
           continue;
-        const Coordinates own = coordinatesOf(from.dims, at);
+        Coordinates own = coordinatesOf(from.dims, at);
+        if (statement.concat.stacks)
+          own.insert(own.begin() + statement.concat.dims[0], 0);
         const int64_t to = linear(result().dims, [&](size_t d) { return begin[d] + own[d]; });
         result().values[to] = notation::convert(from.values[at], from.type, statement.rhs->type);
         contributed[to] = true;

@@ -134,6 +134,10 @@ struct Costs {
   /// Its fewest bits of a row that is stored, two cache lines; and the work of such loops for each element of
   /// a copy of the result that makes copies cheaper (experiment 080).
   int64_t rowChunkBits = 1024, workPerCopiedElement = 4;
+  /// Loops whose tasks have ranges of the rows that integers select: so many integers at a time, and the
+  /// sample that tells how often rows are selected, in so many ranges of them (experiment 083). Rows have
+  /// `rowChunkBits` at least, since each task goes over all integers.
+  int64_t destinationBlock = 4096, destinationSamples = 4096, destinationBuckets = 1024;
   /// Elements of a buffer that are filled in the time that one entry takes.
   int64_t fillsPerEntry = 4;
 

@@ -182,7 +182,6 @@ private:
 
   void checkParts(const Statement &s) const {
     const TensorDecl &result = program.tensors[s.lhs.tensor];
-    const ElementType type = *types[s.lhs.tensor];
     if (result.like)
       resolved.fail(s.range, fmt::format("'{}' stores what its parts do, and cannot be like '{}'",
                                          result.name, program.tensors[*result.like].name));
@@ -199,11 +198,6 @@ private:
       if (format::hasSlices(tensor.encoding))
         resolved.fail(part.range, fmt::format("'{}' is a slice; convert it to a format without slices, in a "
                                               "statement before this one",
-                                              tensor.name));
-      if (!isDense(result) && *types[part.tensor] != type)
-        resolved.fail(part.range, fmt::format("'{}' holds {}, and the sparse result {}; convert it in a "
-                                              "statement before this one, as in T(i,j) = {}({}(i,j))",
-                                              tensor.name, name(*types[part.tensor]), name(type), name(type),
                                               tensor.name));
     }
   }
@@ -223,7 +217,10 @@ private:
       write.part = true;
       write.rhs = convertTo(resolved, decideTypes(resolved, types, access(part)), whole.rhs->type);
       for (unsigned d : whole.concat.dims) {
-        write.lhs.subscripts[d].terms[0].first = part.subscripts[d].terms[0].first;
+        if (whole.concat.stacks)
+          write.lhs.subscripts[d].terms.clear();
+        else
+          write.lhs.subscripts[d].terms[0].first = part.subscripts[d].terms[0].first;
         write.lhs.subscripts[d].constant = offsetsOf(program, whole.concat, d)[p];
       }
     }

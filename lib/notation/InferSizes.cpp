@@ -127,6 +127,8 @@ private:
   /// The sizes that are known, and, of those that are not, an index and how many there are.
   std::pair<Wide, std::optional<std::pair<unsigned, unsigned>>> sumOfParts(const ParsedStatement &s,
                                                                            unsigned d) const {
+    if (s.concat.stacks)
+      return {Wide(s.concat.parts.size()), std::nullopt};
     Wide sum = 0;
     std::optional<std::pair<unsigned, unsigned>> unknown;
     for (const Access &part : s.concat.parts) {

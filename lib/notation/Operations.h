@@ -91,7 +91,7 @@ inline std::vector<std::string> functionNames() {
 
 /// Functions, types, words of statements, literals: what no tensor and no index may be called.
 inline bool isReserved(std::string_view name) {
-  constexpr std::string_view words[] = {"where", "repeat", "until", "else", "concat",
+  constexpr std::string_view words[] = {"where", "repeat", "until", "else", "concat", "stack",
                                         "set",   "inf",    "nan",   "true", "false"};
   return findFunction(name) || parseElementType(name) || std::ranges::find(words, name) != std::end(words);
 }

@@ -106,7 +106,7 @@ private:
     const bool subtracts = next("-=");
     s.reduce = assignment();
     s.assignRange = since(assign);
-    if (next("concat") && peek(1).is("("))
+    if ((next("concat") || next("stack")) && peek(1).is("("))
       return concatenation(s);
     if (next("set") && peek(1).is("("))
       return set(s);
@@ -159,26 +159,32 @@ private:
     s.range = since(s.lhs.range.begin);
   }
 
-  /// `concat(A, B; 1)`, behind `C(i,j) =`.
+  /// `concat(A, B; 1)` or `stack(A, B; 1)`, behind `C(i,j) =`.
   void concatenation(ParsedStatement &s) {
     const Token word = take();
     const Token open = take();
+    s.concat.stacks = word.is("stack");
+    const std::string example = fmt::format("as in {}(A, B; 0)", word.text);
     if (s.reduce)
-      fail(s.assignRange, "what concat makes is a whole tensor: write =");
+      fail(s.assignRange, fmt::format("what {} makes is a whole tensor: write =", word.text));
     if (!s.indirections.empty())
-      fail(s.lhs.range, "what concat makes is a whole tensor, whose subscripts are plain indices");
+      fail(s.lhs.range,
+           fmt::format("what {} makes is a whole tensor, whose subscripts are plain indices", word.text));
     std::vector<Token> names;
     do
-      names.push_back(expectKind(Token::Word, "the name of a tensor, as in concat(A, B; 0)"));
+      names.push_back(expectKind(Token::Word, "the name of a tensor, " + example));
     while (accept(","));
     if (!accept(";"))
       failFound(peek(), next("(") || next("[")
                             ? "',' or ';': what is concatenated are whole tensors, without subscripts"
                             : "',' and another tensor, or ';' and the dimension along which they follow on "
-                              "each other, as in concat(A, B; 0)");
+                              "each other, " +
+                                  example);
     do
       s.concat.dims.push_back(dimension(s));
     while (accept(","));
+    if (s.concat.stacks && s.concat.dims.size() > 1)
+      fail(since(open.range.end), "a stack has one dimension that its parts lack; name one behind ';'");
     expectClose(open, ")");
     for (const Token &name : names)
       addPart(s, name, word.range);
@@ -206,7 +212,10 @@ private:
     for (size_t d = 0; d < s.lhs.subscripts.size(); ++d) {
       Affine subscript = s.lhs.subscripts[d];
       subscript.range = name.range;
-      if (std::ranges::count(s.concat.dims, unsigned(d)) > 0 && subscript.isVariable()) {
+      const bool isAlong = std::ranges::count(s.concat.dims, unsigned(d)) > 0;
+      if (isAlong && s.concat.stacks)
+        continue;
+      if (isAlong && subscript.isVariable()) {
         const auto own = unsigned(out.indices.size());
         out.indices.push_back(
             {fmt::format("{}_{}", out.indices[subscript.terms[0].first].name, name.text), -1});
@@ -323,9 +332,11 @@ private:
       fail(token.range, "expected an expression before 'where'");
     if (token.is("set"))
       fail(token.range, "a set is the whole right side of a statement, as in S(i) = set(i in 0:10:2)");
-    if (token.is("concat"))
-      fail(token.range, "concat is the whole right side of a statement; give what it makes a name, as in "
-                        "T(i,j) = concat(A, B; 0), and read that");
+    if (token.is("concat") || token.is("stack"))
+      fail(token.range,
+           fmt::format("{} is the whole right side of a statement; give what it makes a name, as "
+                       "in T(i,j) = {}(A, B; 0), and read that",
+                       token.text, token.text));
     if (findFunction(token.text) || parseElementType(token.text))
       return call(token);
     checkMisspelt(token);

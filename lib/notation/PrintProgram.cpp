@@ -157,7 +157,8 @@ static std::string print(const Program &program, const Concatenation &concat) {
   std::vector<std::string> names;
   for (const Access &part : concat.parts)
     names.push_back(program.tensors[part.tensor].name);
-  return fmt::format("concat({}; {})", fmt::join(names, ", "), fmt::join(concat.dims, ", "));
+  return fmt::format("{}({}; {})", concat.stacks ? "stack" : "concat", fmt::join(names, ", "),
+                     fmt::join(concat.dims, ", "));
 }
 
 std::string print(const Program &program, const Statement &statement) {

@@ -91,7 +91,8 @@ struct Indirection {
 };
 
 /// `concat(A, B; 1)`: tensors, each at coordinates of the result that begin where those of the one before it
-/// end, along these dimensions; along several of them, the parts are blocks of a diagonal.
+/// end, along these dimensions; along several of them, the parts are blocks of a diagonal. Or `stack(A, B;
+/// 1)`: tensors that lack the one dimension, each at a coordinate of it.
 struct Concatenation {
   Access result; ///< as the text has it
   /// Along the dimensions with an index of each part's own, else with the left side's.
@@ -99,6 +100,7 @@ struct Concatenation {
   std::vector<unsigned> dims; ///< distinct; none: the statement is no concatenation
   /// A sparse result is made by one statement; a dense one by several, the first of which stands for all.
   enum class Role : uint8_t { Whole, First, Next } role = Role::Whole;
+  bool stacks = false; ///< the parts lack the one dimension, in which each has one coordinate
   bool isNone() const { return dims.empty(); }
   bool isWhole() const { return !isNone() && role == Role::Whole; }
 };
@@ -187,8 +189,8 @@ enum class AssemblyPlan : uint8_t { Auto, Count, Bound, Grow };
 
 /// How the iterations of a loop are divided among threads: as the compiler chooses, not at all, in chunks of
 /// equal entries that may begin inside of a row, in chunks whose stores are disjoint, with a partial value
-/// each, or with a private copy of the result each.
-enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private };
+/// each, with a private copy of the result each, or by the rows of the result that they update.
+enum class Threads : uint8_t { Auto, None, Entries, Disjoint, Reduce, Private, Destination };
 
 /// Where the loops inside of a loop have what they read of a tensor: in a copy on the stack, or in registers,
 /// which hold what they update, too.

@@ -64,8 +64,10 @@ std::optional<Reshape> expansionOf(const Program &program, const Access &access)
 std::vector<int64_t> offsetsOf(const Program &program, const Concatenation &concat, unsigned dim) {
   const bool isAlong = std::ranges::count(concat.dims, dim) > 0;
   std::vector<int64_t> offsets{0};
-  for (const Access &part : concat.parts)
-    offsets.push_back(isAlong ? offsets.back() + program.tensors[part.tensor].dims[dim] : 0);
+  for (const Access &part : concat.parts) {
+    const int64_t size = !isAlong ? 0 : concat.stacks ? 1 : program.tensors[part.tensor].dims[dim];
+    offsets.push_back(offsets.back() + size);
+  }
   return offsets;
 }
 

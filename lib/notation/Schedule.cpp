@@ -267,8 +267,8 @@ void ScheduleParser::parallelize(const Token &primitive) {
   const LoopName over = loop();
   Directive directive{Directive::Parallelize};
   if (cursor.accept(",")) {
-    constexpr Threads ways[] = {Threads::None, Threads::Entries, Threads::Disjoint, Threads::Reduce,
-                                Threads::Private};
+    constexpr Threads ways[] = {Threads::None,   Threads::Entries, Threads::Disjoint,
+                                Threads::Reduce, Threads::Private, Threads::Destination};
     const Token name = cursor.expectWord("how iterations are divided among threads");
     const auto *found = std::ranges::find_if(ways, [&](Threads way) { return nameOf(way) == name.text; });
     if (found == std::end(ways))

@@ -33,7 +33,8 @@ std::string_view nameOf(AssemblyPlan plan) {
 }
 
 std::string_view nameOf(Threads threads) {
-  constexpr std::string_view names[] = {"auto", "none", "entries", "disjoint", "reduce", "private"};
+  constexpr std::string_view names[] = {"auto",   "none",    "entries",    "disjoint",
+                                        "reduce", "private", "destination"};
   return names[size_t(threads)];
 }
 

@@ -32,7 +32,7 @@ class FunctionPass<string argument, list<string> dialects, string verb, string t
 def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg,
     "Import linalg on tensors with #sparse_tensor.encoding", [{
   Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, `sparse_tensor.concatenate` and `tensor.concat` of
-  a sparse result become `tulle.concat`, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
+  a sparse result become `tulle.concat`, `tensor.pad` with what is not stored one of the source and parts that store nothing, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
   levels than a view has, `tensor.gather` and `tensor.scatter` become `tulle.gather` and `tulle.scatter`, and
   named linalg operations become linalg.generic. A tensor that a function makes (`tensor.empty`,
   `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one states by
@@ -212,8 +212,9 @@ def Parallelize : FunctionPass<"tulle-parallelize", tulle # arith # scf # memref
   - Iterations with disjoint stores are partitioned into chunks of about as many stored entries (`tulle.partition`), which a
     `tulle.parallel` runs; a fiber that is longer than a chunk is split, and its partial results are combined.
   - A reduction into values: each task makes a partial result, and these are combined.
-  - A reduction into a tensor: an inner loop over a dimension of it is partitioned, or the result is privatized, where copies
-    are small against the work; else one thread runs the loop.
+  - A reduction into a tensor: the result is privatized, where copies are small against the work; else, where an integer of each iteration selects the
+    row that it updates, a task has a range of these rows, and runs the iterations that select one; else an inner loop over a dimension of it is partitioned; else
+    one thread runs the loop.
   - Loops that store to disjoint rows, of parts of an operand (`tulle.disjoint`), share one `tulle.parallel`: a task has a chunk of each.
   - `tulle.fill` fills the buffer in chunks.
 

@@ -74,3 +74,45 @@ func.func @twice(%A: tensor<?x?xf64, #COO>, %B: tensor<?x?xf64, #bag>) -> tensor
   %C = tulle.concat %A, %B along [0] : (tensor<?x?xf64, #COO>, tensor<?x?xf64, #bag>) -> tensor<?x?xf64, #COO>
   return %C : tensor<?x?xf64, #COO>
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#CSF = #tulle.encoding<{ map = (l, i, j) -> (l : dense, i : dense, j : compressed) }>
+
+// Of a stack, entries arrive part by part, at the coordinate of each; values become those of the result's type.
+// CHECK: #[[ORDER:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-LABEL: @stack(
+// CHECK-SAME: %[[A:[^ ]*]]: tensor<?x?xf64, #CSR>, %[[B:[^ ]*]]: tensor<?x?xf32, #CSR>)
+// CHECK-DAG: %[[M:.*]] = tensor.dim %[[A]], %c0
+// CHECK-DAG: %[[N:.*]] = tensor.dim %[[A]], %c1
+// CHECK: tulle.assemble(%c2, %[[M]], %[[N]])
+// CHECK-SAME: order = #[[ORDER]], unique}
+// CHECK: tulle.space %[[A]] level(0)
+// CHECK: tulle.insert {{.*}} at(%c0, %{{.*}}, %{{.*}})
+// CHECK: tulle.space %[[B]] level(0)
+// CHECK: %[[X:.*]] = tulle.load %[[B]]
+// CHECK: %[[WIDE:.*]] = arith.extf %[[X]] : f32 to f64
+// CHECK: tulle.insert %[[WIDE]] at(%c1, %{{.*}}, %{{.*}})
+func.func @stack(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>) -> tensor<2x?x?xf64, #CSF> {
+  %C = tulle.concat %A, %B along [0] : (tensor<?x?xf64, #CSR>, tensor<?x?xf32, #CSR>) -> tensor<2x?x?xf64, #CSF>
+  return %C : tensor<2x?x?xf64, #CSF>
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#rows = #tulle.encoding<{ map = (i, l, j) -> (i : dense, l : dense, j : compressed) }>
+
+// Behind the rows, which are one loop of both parts.
+// CHECK: #[[ORDER:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-LABEL: @stack_of_rows(
+// CHECK: tulle.assemble
+// CHECK-SAME: order = #[[ORDER]], unique}
+// CHECK: tulle.iterate %[[I:[^ ]*]] in
+// CHECK: tulle.insert {{.*}} at(%[[I]], %c0, %{{.*}})
+// CHECK: tulle.insert {{.*}} at(%[[I]], %c1, %{{.*}})
+func.func @stack_of_rows(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tensor<?x2x?xf64, #rows> {
+  %C = tulle.concat %A, %B along [1] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) -> tensor<?x2x?xf64, #rows>
+  return %C : tensor<?x2x?xf64, #rows>
+}

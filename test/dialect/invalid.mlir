@@ -437,9 +437,20 @@ func.func @expand_compressed(%v: tensor<?xf64, #vector>, %n: index) {
 // -----
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
-func.func @parts_of_two_types(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf32, #CSR>) {
-  // expected-error @+1 {{expected parts with the order, the element type and the fill}}
-  %C = tulle.concat %A, %B along [0] : (tensor<?x?xf64, #CSR>, tensor<?x?xf32, #CSR>) -> tensor<?x?xf64, #CSR>
+#vector = #tulle.encoding<{ map = (i) -> (i : compressed) }>
+func.func @parts_of_two_orders(%A: tensor<?x?xf64, #CSR>, %v: tensor<?xf64, #vector>) {
+  // expected-error @+1 {{expected parts with the order and the fill}}
+  %C = tulle.concat %A, %v along [0, 1] : (tensor<?x?xf64, #CSR>, tensor<?xf64, #vector>) -> tensor<?x?xf64, #CSR>
+  return
+}
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#CSF = #tulle.encoding<{ map = (l, i, j) -> (l : dense, i : dense, j : compressed) }>
+func.func @stack_of_too_few(%A: tensor<?x?xf64, #CSR>) {
+  // expected-error @+1 {{expected size 2 in dimension 0 of the result, got 3 (constraint 4)}}
+  %C = tulle.concat %A, %A along [0] : (tensor<?x?xf64, #CSR>, tensor<?x?xf64, #CSR>) -> tensor<3x?x?xf64, #CSF>
   return
 }
 

@@ -493,6 +493,12 @@ def indirect(make):
                     data.sparse((2, 3, 4), 1, 78)[tuple(cells.T)])
     yield make.case("scatter to points", "M(c(n,2), c(n,0)) = x(n)", {"x": (data.sparse(7, 1, 85), ""), "c": (cells, "")},
                     scipy.sparse.coo_matrix((data.sparse(7, 1, 85), (cells[:, 2], cells[:, 0])), (4, 2)).toarray(), options=("-d", "M=4x2"))
+    # Threads have the rows that integers select.
+    many, rows = data.sparse((3000, 32), 1, 100), rng.integers(0, 700, 3000)
+    sums = numpy.zeros((700, 32))
+    numpy.add.at(sums, rows, many)
+    for options in (["--threads", "2"], ["--threads", "3", "--deterministic"], ["--threads", "2", "--strict-fp"]):
+        yield make.case("scatter of rows, threads", "Z(p(i),k) = Y(i,k)", {"Y": (many, ""), "p": (rows, "")}, sums, options=("-d", "Z=700x32", *options))
     box, idx = data.sparse((2, 3, 4), 1, 78), rng.integers(0, 3, (5, 6))
     yield make.case("gather of slices", "out(a,b,i,k) = T(i, idx(a,b), k)", {"T": (box, ""), "idx": (idx, "")},
                     box[:, idx, :].transpose(1, 2, 0, 3))
@@ -521,6 +527,20 @@ def concatenations(make):
         yield make.case("tensors", "S(i,j,k) = concat(T, U; 1)", {"T": (T, form), "U": (U, form)}, numpy.concatenate([T, U], 1))
         yield make.case("tensors, sparse", "S(i,j,k) = concat(T, U; 1)", {"T": (T, form), "U": (U, CSF_ORDERS[0])},
                         numpy.concatenate([T, U], 1), ".tns", CSF_ORDERS[0])
+    # A dimension that the parts lack, at every place; values are converted.
+    V = data.sparse((3, 4, 6), 0.5, 98)
+    for form, result in [("dense", "dense"), (CSF_ORDERS[0], CSF_ORDERS[2]), (CSF_ORDERS[3], "dense")]:
+        for dim, text in enumerate(["l,i,j,k", "i,l,j,k", "i,j,l,k", "i,j,k,l"]):
+            yield make.case("stack of tensors", f"S({text}) = stack(T, V; {dim})", {"T": (T, form), "V": (V, CSF_ORDERS[0])},
+                            numpy.stack([T, V], dim), ".npy" if is_dense(result) else ".tns",
+                            result if is_dense(result) else "COO")
+    for first, result in zip(forms, forms[5:] + forms[:5]):
+        for dim, text in enumerate(["l,i", "i,l"]):
+            x = data.sparse(9, 0.5, 99)
+            yield make.case("stack of vectors", f"S({text}) = stack(x, y; {dim})", {"x": (x, "(i) -> (i : compressed)"), "y": (2 * x, "")},
+                            numpy.stack([x, 2 * x], dim), ".npy" if is_dense(result) else ".mtx", result)
+        yield make.case("parts of two types", "S(i,j) = concat(A, N; 1)", {"A": (A, first), "N": ((100 * B).astype("i4"), "CSR")},
+                        numpy.hstack([A, (100 * B).astype("i4")]), ".npy" if is_dense(result) else ".mtx", result)
     x, y = data.sparse(6, 1, 95), data.sparse(3, 1, 96).astype("f4")
     yield make.case("vectors of two types", "z(i) = concat(x, y, x; 0)", {"x": (x, ""), "y": (y, "")}, numpy.concatenate([x, y, x]))
     yield make.case("made, put together, read", "P(i,k) = 2 * A(i,k); Q(i,k) = C(i,k) + 1; S(i,k) = concat(P, Q; 0); s(i) = S(i,k) * u(k)",

@@ -37,6 +37,34 @@ func.func @concat(%A: tensor<3x4xf64, #CSR>, %B: tensor<3x5xf64>) -> (tensor<3x9
   return %c, %r, %d : tensor<3x9xf64, #CSR>, tensor<6x4xf64, #CSR>, tensor<3x10xf64>
 }
 
+// A pad with what is not stored is the source between parts that store nothing; of a dense result it stays what it is.
+// CHECK-LABEL: @pad
+// CHECK-SAME: (%[[A:.*]]: tensor<?x4xf64, #[[$CSR]]>, %[[B:.*]]: tensor<3x4xf64>, %[[N:.*]]: index)
+func.func @pad(%A: tensor<?x4xf64, #CSR>, %B: tensor<3x4xf64>, %n: index) -> (tensor<?x7xf64, #CSR>, tensor<?x4xf64, #CSR>, tensor<3x5xf64>) {
+  %zero = arith.constant 0.0 : f64
+  // CHECK: %[[BEFORE:.*]] = tulle.assemble(%c1, %c0{{[^)]*}}) bound
+  // CHECK: } : tensor<1x0xf64, #[[$CSR]]>
+  // CHECK: %[[BEHIND:.*]] = tulle.assemble(%[[N]], %c3{{[^)]*}}) bound
+  // CHECK: } : tensor<?x3xf64, #[[$CSR]]>
+  // CHECK: tulle.concat %[[BEFORE]], %[[A]], %[[BEHIND]] along [0, 1] : {{.*}} -> tensor<?x7xf64, #[[$CSR]]>
+  %p = tensor.pad %A low[1, 0] high[%n, 3] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f64
+  } : tensor<?x4xf64, #CSR> to tensor<?x7xf64, #CSR>
+  // CHECK: %[[ROWS:.*]] = tulle.assemble(%c2{{[^,]*}}, %c4{{[^)]*}}) bound
+  // CHECK: tulle.concat %[[A]], %[[ROWS]] along [0]
+  %r = tensor.pad %A low[0, 0] high[2, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f64
+  } : tensor<?x4xf64, #CSR> to tensor<?x4xf64, #CSR>
+  // CHECK: tensor.pad %[[B]]
+  %d = tensor.pad %B low[0, 0] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f64
+  } : tensor<3x4xf64> to tensor<3x5xf64>
+  return %p, %r, %d : tensor<?x7xf64, #CSR>, tensor<?x4xf64, #CSR>, tensor<3x5xf64>
+}
+
 #map = affine_map<(i, j) -> (i, j)>
 // A sparse result has the pattern of the one input like it.
 // CHECK-LABEL: @scale

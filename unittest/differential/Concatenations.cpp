@@ -52,6 +52,24 @@ Given cut(Given &from, const std::vector<int64_t> &begin, const std::vector<int6
   return part;
 }
 
+/// The tensor in another type, and its values as they are there, where these are as exact.
+void retype(Random &random, Given &part) {
+  const ElementType type =
+      random.pick({ElementType::I8, ElementType::I32, ElementType::F32, ElementType::F64});
+  if (promote(type, part.type) != part.type)
+    return;
+  for (Scalar &value : part.values)
+    value = convertScalar(value, part.type, type);
+  part.type = type;
+}
+
+/// A tensor that has one coordinate in a dimension, without it.
+void dropDim(Given &part, unsigned dim) {
+  part.dims.erase(part.dims.begin() + dim);
+  for (std::vector<int64_t> &entry : part.entries)
+    entry.erase(entry.begin() + dim);
+}
+
 } // namespace
 
 void addConcatenation(Case &c) {
@@ -71,8 +89,17 @@ void addConcatenation(Case &c) {
   for (unsigned d = 0; d < order; ++d)
     if (d != along[0] && random.chance(0.2))
       along.push_back(d);
-  const auto count = size_t(random.pick({1, 2, 2, 2, 3, 4}));
-  const Cuts cuts = randomCuts(random, whole.dims, along, count);
+  auto count = size_t(random.pick({1, 2, 2, 2, 3, 4}));
+  Cuts cuts = randomCuts(random, whole.dims, along, count);
+  const int64_t depth = whole.dims[along[0]];
+  const bool isStack = order > 1 && depth > 0 && depth <= 6 && random.chance(0.5);
+  if (isStack) {
+    along.resize(1);
+    count = size_t(depth);
+    cuts[along[0]].clear();
+    for (int64_t p = 0; p <= depth; ++p)
+      cuts[along[0]].push_back(p);
+  }
   std::vector<std::string> parts, indices;
   for (size_t p = 0; p < count; ++p) {
     std::vector<int64_t> begin(order, 0), end = whole.dims;
@@ -81,13 +108,19 @@ void addConcatenation(Case &c) {
       end[d] = cuts[d][p + 1];
     }
     Given part = cut(whole, begin, end);
-    part.format = random.chance(0.3) ? whole.format : randomFormat(random, order);
+    if (isStack)
+      dropDim(part, along[0]);
+    if (random.chance(0.3))
+      retype(random, part);
+    const bool same = !isStack && random.chance(0.3);
+    part.format = same ? whole.format : randomFormat(random, unsigned(part.dims.size()));
     parts.push_back(fmt::format("{}part{}", name, p));
     c.inputs[parts.back()] = std::move(part);
   }
   for (unsigned d = 0; d < order; ++d)
     indices.push_back(std::string(1, char('i' + d)));
-  const std::string concat = fmt::format("concat({}; {})", fmt::join(parts, ", "), fmt::join(along, ", "));
+  const std::string concat =
+      fmt::format("{}({}; {})", isStack ? "stack" : "concat", fmt::join(parts, ", "), fmt::join(along, ", "));
   for (LoopText &loop : c.loops) {
     ++loop.begin;
     ++loop.end;

@@ -92,7 +92,7 @@ TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("unroll(i, 1)"), HasSubstr("a power of two from 2 to 64"));
   EXPECT_THAT(errorOf("vectorize(i, 3)"), HasSubstr("a power of two from 1 to 64"));
   EXPECT_THAT(errorOf("parallelize(i, atomic)"),
-              HasSubstr("expected one of none, entries, disjoint, reduce, private"));
+              HasSubstr("expected one of none, entries, disjoint, reduce, private, destination"));
   EXPECT_THAT(errorOf("unroll(i, 2); unroll(i, 4)"), HasSubstr("has unroll already"));
   EXPECT_THAT(errorOf("compute_at(y, i)"), HasSubstr("no later statement reads it"));
   EXPECT_THAT(errorOf("compute_at(C, q)"), HasSubstr("no index 'q'"));
@@ -188,10 +188,9 @@ TEST(Schedule, whatCannotBeInlinedIsRefusedWithTheReason) {
 TEST(Schedule, errorsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("unroll(i, 1)"), HasSubstr("a power of two from 2 to 64"));
   EXPECT_THAT(errorOf("vectorize(i, 3)"), HasSubstr("a power of two from 1 to 64"));
-  EXPECT_THAT(
-      errorOf("parallelize(i, atomic)"),
-      HasSubstr(
-          "1:16: error: unknown way 'atomic': expected one of none, entries, disjoint, reduce, private"));
+  EXPECT_THAT(errorOf("parallelize(i, atomic)"),
+              HasSubstr("1:16: error: unknown way 'atomic': expected one of none, entries, disjoint, reduce, "
+                        "private, destination"));
   EXPECT_THAT(errorOf("unroll(i, 2); unroll(i, 4)"), HasSubstr("has unroll already"));
   EXPECT_THAT(errorOf("compute_at(y, i)"), HasSubstr("1:12: error: no later statement reads it"));
   EXPECT_THAT(errorOf("compute_at(C, q)"), HasSubstr("1:15: error: no index 'q'"));

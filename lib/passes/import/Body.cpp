@@ -14,24 +14,6 @@ using notation::Op;
 using notation::Reduce;
 using P = arith::CmpIPredicate;
 
-static unsigned bits(ElementType type) { return type == ElementType::Bool ? 1 : byteWidth(type) * 8; }
-
-/// The type of the parts of a complex number.
-static ElementType part(ElementType type) {
-  return type == ElementType::C64 ? ElementType::F32 : ElementType::F64;
-}
-
-Type scalarType(MLIRContext &context, ElementType type) {
-  Builder b(&context);
-  if (isComplex(type))
-    return ComplexType::get(scalarType(context, part(type)));
-  if (!isFloat(type))
-    return b.getIntegerType(bits(type));
-  if (bits(type) == 16)
-    return type == ElementType::BF16 ? Type(b.getBF16Type()) : b.getF16Type();
-  return bits(type) == 32 ? Type(b.getF32Type()) : b.getF64Type();
-}
-
 template <typename T, typename... Args> Value BodyBuilder::fp(Args... args) {
   auto flags =
       strictFp ? arith::FastMathFlags::none : arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
@@ -261,52 +243,7 @@ Value BodyBuilder::compare(Op op, ElementType argType, Value x, Value y) {
 }
 
 Value BodyBuilder::convert(Value x, ElementType from, ElementType to) {
-  Type target = scalarType(*b.getContext(), to);
-  if (from == to)
-    return x;
-  if (isComplex(to)) {
-    if (!isComplex(from))
-      return plain<complex::CreateOp>(target, convert(x, from, part(to)),
-                                      real(cast<ComplexType>(target).getElementType(), 0));
-    Value re = convert(plain<complex::ReOp>(x), part(from), part(to));
-    Value im = convert(plain<complex::ImOp>(x), part(from), part(to));
-    return plain<complex::CreateOp>(target, re, im);
-  }
-  if (to == ElementType::Bool)
-    return compare(Op::Ne, from, x, constant(from, {}));
-  if (isComplex(from))
-    return convert(plain<complex::ReOp>(x), part(from), to);
-  if (isFloat(from) && isFloat(to)) {
-    if (bits(from) == bits(to)) // f16 and bf16 hold neither the other
-      return convert(convert(x, from, ElementType::F32), ElementType::F32, to);
-    return bits(from) < bits(to) ? plain<arith::ExtFOp>(target, x) : plain<arith::TruncFOp>(target, x);
-  }
-  if (isFloat(from))
-    return floatToInt(x, from, to);
-  if (isFloat(to))
-    return from == ElementType::Bool ? plain<arith::UIToFPOp>(target, x) : plain<arith::SIToFPOp>(target, x);
-  if (bits(from) > bits(to))
-    return plain<arith::TruncIOp>(target, x);
-  return from == ElementType::Bool ? plain<arith::ExtUIOp>(target, x) : plain<arith::ExtSIOp>(target, x);
-}
-
-/// Truncates, saturates at the ends, and makes 0 of nan: arith.fptosi leaves all of these undefined.
-Value BodyBuilder::floatToInt(Value x, ElementType from, ElementType to) {
-  if (bits(from) < 32) {
-    x = convert(x, from, ElementType::F32);
-    from = ElementType::F32;
-  }
-  Type type = scalarType(*b.getContext(), to), floatType = x.getType();
-  double end = std::ldexp(1.0, int(bits(to)) - 1); // one more than the largest value
-  Value tooHigh = plain<arith::CmpFOp>(arith::CmpFPredicate::OGE, x, real(floatType, end));
-  Value tooLow = plain<arith::CmpFOp>(arith::CmpFPredicate::OLT, x, real(floatType, -end));
-  Value ordered = plain<arith::CmpFOp>(arith::CmpFPredicate::ORD, x, x);
-  Value outside = plain<arith::OrIOp>(tooHigh, tooLow);
-  Value unsafe = plain<arith::OrIOp>(outside, plain<arith::XOrIOp>(ordered, integer(b.getI1Type(), 1)));
-  Value safe = select(unsafe, real(floatType, 0), x);
-  Value converted = plain<arith::FPToSIOp>(type, safe);
-  Value high = select(tooHigh, integer(type, llvm::maxIntN(bits(to))), converted);
-  return select(tooLow, integer(type, llvm::minIntN(bits(to))), high);
+  return dialect::convertScalar(b, loc, x, from, to);
 }
 
 } // namespace tulle::passes

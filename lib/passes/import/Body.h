@@ -1,5 +1,6 @@
 // Scalar expressions of the notation as arith, math and complex operations.
 #pragma once
+#include "dialect/ScalarConversion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "notation/Program.h"
@@ -7,7 +8,7 @@
 
 namespace tulle::passes {
 
-mlir::Type scalarType(mlir::MLIRContext &context, ElementType type);
+using dialect::scalarType;
 
 /// Builds the body of one statement's linalg.generic.
 class BodyBuilder {
@@ -47,7 +48,6 @@ private:
   Value power(Value x, Value y);
   template <typename Shift> Value shift(Value x, Value y);
   Value indexValue(const notation::Affine &value);
-  Value floatToInt(Value x, ElementType from, ElementType to);
   Value integer(mlir::Type type, int64_t value);
   Value real(mlir::Type type, double value);
   /// A floating-point operation with the flags that let reductions reassociate, unless the user forbids it.

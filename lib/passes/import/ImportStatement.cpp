@@ -209,7 +209,8 @@ private:
   /// The statement's indices: those of the result, then the reductions, and what tensors give.
   void makeLoops() {
     for (const notation::Affine &s : statement.lhs.subscripts)
-      loops.push_back(s.terms[0].first);
+      if (!s.terms.empty())
+        loops.push_back(s.terms[0].first);
     kinds.assign(loops.size(), utils::IteratorType::parallel);
     loops.append(statement.reductionIndices.begin(), statement.reductionIndices.end());
     for (const notation::Indirection &given : statement.indirections)

@@ -9,6 +9,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/Passes.h"
 #include "passes/import_sparse_tensor/ImportGather.h"
+#include "passes/import_sparse_tensor/ImportPad.h"
 #include "passes/import_sparse_tensor/ImportReshape.h"
 #include "support/Diagnostic.h"
 
@@ -161,7 +162,8 @@ LogicalResult importFunction(func::FuncOp func) {
     if (isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op))
       made.push_back(op);
     else if ((isa<linalg::LinalgOp, sparse_tensor::ConvertOp>(op) && !isa<linalg::GenericOp>(op)) ||
-             isConcatenation(op) || passes::isReshape(op) || isa<tensor::GatherOp, tensor::ScatterOp>(op))
+             isConcatenation(op) || passes::isReshape(op) || passes::isSparsePad(op) ||
+             isa<tensor::GatherOp, tensor::ScatterOp>(op))
       replaced.push_back(op);
   });
   for (Operation *op : replaced) {
@@ -181,6 +183,9 @@ LogicalResult importFunction(func::FuncOp func) {
         made.push_back(*empty);
     } else if (auto scatter = dyn_cast<tensor::ScatterOp>(op)) {
       if (failed(passes::importScatter(rewriter, scatter)))
+        return failure();
+    } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      if (failed(passes::importPad(rewriter, pad)))
         return failure();
     } else if (passes::isReshape(op)) {
       if (failed(passes::importReshape(rewriter, op)))

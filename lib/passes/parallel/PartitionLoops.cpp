@@ -300,6 +300,12 @@ constexpr PartitionStrategy strategies[] = {
     {Threads::Reduce, false, reducePartials,
      "the outermost loop in chunks of equal entries, each with a partial result",
      "the outermost loop, and values reduced by an operation that may be regrouped"},
+    {Threads::Destination, false, partitionDestinations,
+     "ranges of the rows that integers select, each a task that runs the iterations that select its rows, as "
+     "two iterations may select the same; where a result is small, chunks of the outermost loop, each with a "
+     "private copy",
+     "the outermost loop, over all coordinates, and a dense result whose rows an integer of each iteration "
+     "selects"},
     {Threads::Disjoint, true, partitionInnerLoop,
      "an inner loop over all coordinates in equal chunks, as iterations of the outer one may store to the "
      "same address; where a result is small, the outer one, each task with a private copy",
@@ -338,6 +344,7 @@ struct Parallelize : passes::impl::ParallelizeBase<Parallelize> {
   LogicalResult partition(Operation *loop, Settings settings) {
     Operation *named = scheduledLoop(loop);
     const Threads wanted = wantedFor(named);
+    settings.exact = wanted != Threads::Auto;
     if (named && named != loop)
       settings.inner = loopOverSets(named).getIndex();
     if (named) // what it cannot do, it refuses below

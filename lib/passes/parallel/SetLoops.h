@@ -30,6 +30,7 @@ struct Settings {
   bool deterministic = false;
   iteration::Costs costs = {};
   mlir::StringAttr inner = {};         ///< of the inner loop that the schedule names; null: any
+  bool exact = false;                  ///< the schedule says which strategy: no version is another one's
   const SharedTasks *shared = nullptr; ///< of a loop that runs side by side with others
 };
 
@@ -88,6 +89,9 @@ bool partitionIterations(Operation *loop, const Settings &settings);
 /// Values that the iterations reduce into: each task makes a partial result, and these are combined. What the
 /// loop stores besides is at its own coordinate.
 bool reducePartials(Operation *loop, const Settings &settings);
+/// Iterations update rows of a dense tensor that integers select: each task has a range of the rows, and runs
+/// the iterations that select one of these.
+bool partitionDestinations(Operation *loop, const Settings &settings);
 /// An inner loop over all coordinates of a dimension whose stores are disjoint in all iterations of the outer
 /// loop: each task runs a chunk of the inner one.
 bool partitionInnerLoop(Operation *loop, const Settings &settings);

@@ -164,10 +164,11 @@ Value PrefetchPlan::areLargerThan(int64_t bytes) {
   return any;
 }
 
-void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations) {
+void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations, bool intoL2) {
   for (memref::LoadOp load : rows)
     for (Value k : iterations)
-      emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, k));
+      memref::PrefetchOp::create(b, loc, load.getMemRef(), indexAt(load, later, k), /*isWrite=*/false,
+                                 /*localityHint=*/intoL2 ? 2 : 3, /*isDataCache=*/true);
 }
 
 void PrefetchPlan::prefetchShared(Value iteration) {
@@ -200,10 +201,21 @@ void LaterRows::emitBefore() {
 
 /// Updates of shorter rows are in flight together as they are (experiment 077).
 constexpr int64_t leastLines = 2;
+/// Where iterations are listed by their destination, more lines are on their way than the L1 cache waits for:
+/// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083).
+constexpr int64_t listedIterations = 24;
+
+/// Whether tasks run the iterations that their lists name; a task that is alone and needs none loses nothing.
+static bool runsListed(scf::ForOp loop) {
+  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
+  const dialect::ThreadsAttr threads = said ? said.getParallelize() : dialect::ThreadsAttr();
+  return threads && threads.getValue() == dialect::Threads::Destination;
+}
 
 Value LaterRows::emitTest() {
   OpBuilder::InsertionGuard guard(b);
-  wholeRows = !model.cpu.hardwarePrefetch;
+  isListed = runsListed(around);
+  wholeRows = isListed || !model.cpu.hardwarePrefetch;
   b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value hasLines = is(arith::CmpIPredicate::sge, length, constant(leastLines * lineElements));
@@ -227,7 +239,7 @@ void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   for (const IRMapping &map : later) {
     OpBuilder::InsertionGuard behind(b);
     Value line = wholeRows ? enterLineLoop() : loop.getLowerBound();
-    rows.prefetch(map, line);
+    rows.prefetch(map, line, isListed);
   }
 }
 
@@ -250,6 +262,8 @@ void LaterRows::prefetchConsecutive() {
 
 /// The prefetch distance in iterations of the loop around: of wide rows, fewer.
 Value LaterRows::distance() {
+  if (isListed)
+    return constant(listedIterations);
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
   return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));

@@ -37,8 +37,8 @@ public:
   /// At run time: whether some operand is larger than the caches of a core.
   Value areLarge() { return areLargerThan(coreBytes); }
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
-  /// inner loop.
-  void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations);
+  /// inner loop, into the L1 cache, or only into the L2 cache.
+  void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations, bool intoL2 = false);
   /// Prefetches, at this iteration of the inner loop, the rows that are the same for the whole outer loop.
   void prefetchShared(Value iteration);
 
@@ -89,6 +89,7 @@ private:
   int64_t lineElements;  ///< of the inner loop's operands in a cache line
   Value remote;          ///< at run time; null: they are
   bool wholeRows = true; ///< else their first lines, which the hardware prefetcher goes on from
+  bool isListed = false; ///< an iteration selects a row of every operand: no row follows the one before
 
   void prefetchConsecutive();
   Value distance();

@@ -125,7 +125,8 @@ struct AlignLoops : impl::AlignLoopsBase<AlignLoops> {
       return;
     const auto &subscripts = reading->operands[operand].subscripts;
     for (auto [read, made] : llvm::zip_equal(subscripts, making->result().subscripts)) {
-      if (!read.isVariable() || read.terms[0].first != to->order[0].index || !isFree(*to, 0))
+      if (!read.isVariable() || made.terms.empty() || read.terms[0].first != to->order[0].index ||
+          !isFree(*to, 0))
         continue;
       std::optional<iteration::WantedOrder> order = beginningWith(made.terms[0].first, *from);
       if (!order)

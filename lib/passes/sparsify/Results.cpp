@@ -212,8 +212,9 @@ unsigned LoopEmitter::workspaceDepth() const {
   const SparseOperand &result = statement.result();
   auto isLevel = [&](const iteration::LoopVar &v) {
     return llvm::any_of(result.digits, [&](const format::Digit &digit) {
-      return v ==
-             iteration::LoopVar{result.subscripts[digit.dim].terms[0].first, digit.stride, digit.modulus};
+      const iteration::Subscript &subscript = result.subscripts[digit.dim];
+      return !subscript.terms.empty() &&
+             v == iteration::LoopVar{subscript.terms[0].first, digit.stride, digit.modulus};
     });
   };
   auto isWhole = [&](unsigned index, unsigned depth) {

@@ -284,7 +284,7 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   s.result().tensor = s.init;
   // A dense one may be a part of its tensor.
   for (const Subscript &sub : s.result().subscripts)
-    if (!sub.isVariable() && (s.result().sparse || !sub.isShifted()))
+    if (!sub.isVariable() && (s.result().sparse || (!sub.isShifted() && !sub.terms.empty())))
       return generic.emitError("the result's subscripts must be plain indices");
   if (failed(readPattern(s)))
     return failure();

@@ -1,4 +1,5 @@
 // tulle-expand-concat: concatenations as walks over their parts.
+#include "dialect/ScalarConversion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,19 +22,31 @@ public:
     const auto order = unsigned(op.getResult().getType().getRank());
     for (unsigned d = 0; d < order; ++d)
       along.push_back(llvm::is_contained(op.getAlong(), d));
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0), one;
     SmallVector<Value> next(order, zero);
     for (Value part : parts) {
+      const bool isSingle = cast<RankedTensorType>(part.getType()).getRank() < order;
       begins.push_back(next);
       sizesOf.emplace_back();
+      dimsOf.emplace_back();
       for (unsigned d = 0; d < order; ++d) {
-        sizesOf.back().push_back(b.createOrFold<tensor::DimOp>(loc, part, d));
+        Value size;
+        if (isSingle && along[d]) {
+          size = one = one ? one : arith::ConstantIndexOp::create(b, loc, 1).getResult();
+        } else {
+          size = b.createOrFold<tensor::DimOp>(loc, part, dimsOf.back().size());
+          sizesOf.back().push_back(size);
+          dimsOf.back().push_back(d);
+        }
         if (along[d])
-          next[d] = b.createOrFold<arith::AddIOp>(loc, next[d], sizesOf.back()[d]);
+          next[d] = b.createOrFold<arith::AddIOp>(loc, next[d], size);
       }
     }
-    for (unsigned d = 0; d < order; ++d)
-      sizes.push_back(along[d] ? next[d] : sizesOf[0][d]);
+    sizes = next;
+    for (auto [own, d] : llvm::enumerate(dimsOf[0]))
+      if (!along[d])
+        sizes[d] = sizesOf[0][own];
+    isStack = llvm::all_of(dimsOf, [&](ArrayRef<unsigned> dims) { return dims.size() < order; });
   }
 
   FailureOr<Value> run() {
@@ -66,32 +79,46 @@ public:
 private:
   OpBuilder &b;
   Location loc;
-  ConcatOp op;
+  mutable ConcatOp op; ///< accessors of operations are not const
   SmallVector<Value> parts;
   SmallVector<bool> along;                                        ///< by dimension
-  SmallVector<SmallVector<Value>> begins, sizesOf;                ///< by part and dimension
+  SmallVector<SmallVector<Value>> begins;                         ///< by part, and dimension of the result
+  SmallVector<SmallVector<Value>> sizesOf;                        ///< by part, and dimension of its own
+  SmallVector<SmallVector<unsigned>> dimsOf;                      ///< the same: which it is of the result
+  bool isStack = false;                                           ///< all parts are at a coordinate each
   SmallVector<Value> sizes;                                       ///< of the result
   SmallVector<std::optional<std::vector<format::Expr>>> inverses; ///< by part
 
-  /// The dimension whose coordinates a level holds, all of them; nothing of other levels.
-  static std::optional<unsigned> denseDim(const format::Encoding &encoding, size_t level) {
+  /// The dimension of the result whose coordinates a level of a part holds, all of them; nothing of other
+  /// levels.
+  std::optional<unsigned> denseDim(unsigned part, size_t level) const {
+    const format::Encoding &encoding = encodingOf(parts[part]);
     if (level >= encoding.levels.size() || encoding.levels[level].format.kind != format::LevelKind::Dense ||
         encoding.levels[level].expr->kind != format::ExprKind::Dim)
       return std::nullopt;
-    return unsigned(encoding.levels[level].expr->value);
+    return dimsOf[part][size_t(encoding.levels[level].expr->value)];
   }
 
   /// How many levels one loop each can be over, for all parts: entries lie below the last of them.
   size_t commonLevels() const {
     const format::Encoding &first = encodingOf(parts.front());
+    const size_t most = isStack ? levelsBefore(unsigned(op.getAlong()[0])) : first.levels.size();
     size_t levels = 0;
-    auto isCommon = [&](Value part) {
-      const std::optional<unsigned> dim = denseDim(encodingOf(part), levels);
-      return dim && dim == denseDim(first, levels) && !along[*dim];
+    auto isCommon = [&](unsigned part) {
+      const std::optional<unsigned> dim = denseDim(part, levels);
+      return dim && dim == denseDim(0, levels) && !along[*dim];
     };
-    while (levels + 1 < first.levels.size() && llvm::all_of(parts, isCommon))
+    while (levels < most && levels + 1 < first.levels.size() &&
+           llvm::all_of(llvm::seq<unsigned>(0, parts.size()), isCommon))
       ++levels;
     return levels;
+  }
+
+  /// How many levels the result has before that of a dimension; 0 where none is.
+  size_t levelsBefore(unsigned dim) const {
+    const AffineMap order = storageOrder(encodingOf(op.getResult()), b.getContext());
+    const auto *found = llvm::find(order.getResults(), getAffineDimExpr(dim, b.getContext()));
+    return found == order.getResults().end() ? 0 : size_t(found - order.getResults().begin());
   }
 
   /// The order in which entries arrive: parts follow on each other where that is by a dimension along which
@@ -100,13 +127,20 @@ private:
     SmallVector<AffineExpr> keys;
     const auto order = unsigned(sizes.size());
     SmallVector<AffineMap> orders;
-    for (Value part : parts)
-      orders.push_back(storageOrder(encodingOf(part), b.getContext()));
+    for (auto [part, dims] : llvm::zip(parts, dimsOf)) {
+      SmallVector<AffineExpr> own;
+      for (unsigned d : dims)
+        own.push_back(b.getAffineDimExpr(d));
+      orders.push_back(
+          storageOrder(encodingOf(part), b.getContext()).replaceDimsAndSymbols(own, {}, order, 0));
+    }
     for (unsigned k = 0; k < orders[0].getNumResults(); ++k) {
       auto key = dyn_cast<AffineDimExpr>(orders[0].getResult(k));
       auto has = [&](AffineMap other) { return k < other.getNumResults() && other.getResult(k) == key; };
+      if (k == common && isStack)
+        keys.push_back(b.getAffineDimExpr(unsigned(op.getAlong()[0])));
       if (!key || !llvm::all_of(orders, has) ||
-          (k == common && orders.size() > 1 && !along[key.getPosition()]))
+          (k == common && orders.size() > 1 && !isStack && !along[key.getPosition()]))
         break;
       keys.push_back(key);
     }
@@ -117,7 +151,7 @@ private:
     SmallVector<Value> coordinates;
     for (size_t l = 0; l < common; ++l) {
       Value lo = arith::ConstantIndexOp::create(b, loc, 0);
-      Value range = RangeOp::create(b, loc, lo, sizes[*denseDim(encodingOf(parts[0]), l)]);
+      Value range = RangeOp::create(b, loc, lo, sizes[*denseDim(0, l)]);
       auto loop = IterateOp::create(b, loc, TypeRange(), range, ValueRange(),
                                     LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/false);
       Block *body = b.createBlock(&loop.getBody(), {}, {b.getIndexType()}, {loc});
@@ -132,13 +166,32 @@ private:
   void insert(unsigned p, ArrayRef<Value> coordinates) {
     Value part = parts[p];
     auto attr = getEncoding(cast<RankedTensorType>(part.getType()));
-    Surroundings surroundings{llvm::to_vector(coordinates), Value(), begins[p]};
+    SmallVector<Value> origin;
+    for (unsigned d : dimsOf[p])
+      origin.push_back(begins[p][d]);
+    Surroundings surroundings{llvm::to_vector(coordinates), Value(), origin};
     for (auto [l, coordinate] : llvm::enumerate(coordinates))
       surroundings.iterator = LocateOp::create(b, loc, IteratorType::get(b.getContext(), attr, l), part, l,
                                                surroundings.iterator, coordinate);
     traverseStored(
         b, loc, part, sizesOf[p], *inverses[p], {},
-        [&](ValueRange dims, Value value) { InsertOp::create(b, loc, value, dims); }, surroundings);
+        [&](ValueRange dims, Value value) {
+          SmallVector<Value> all(begins[p]);
+          for (auto [own, d] : llvm::enumerate(dimsOf[p]))
+            all[d] = dims[own];
+          InsertOp::create(b, loc, converted(value), all);
+        },
+        surroundings);
+  }
+
+  /// As a number of the result's type. Numbers of 16 bits are computed in 32.
+  Value converted(Value value) {
+    const ElementType from = *elementType(value.getType());
+    const ElementType to = *elementType(op.getResult().getType().getElementType());
+    if (from == to)
+      return value;
+    const ElementType through = to == ElementType::F16 || to == ElementType::BF16 ? ElementType::F32 : to;
+    return convertScalar(b, loc, convertScalar(b, loc, value, from, through), through, to);
   }
 };
 
