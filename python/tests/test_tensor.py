@@ -297,3 +297,34 @@ def test_damaged_archives_are_refused(matrix, tmp_path):
         tl.load(path)
     with pytest.raises(tl.TulleError, match="no-such"):
         tl.save(tmp_path / "no-such" / "a.npz", S)
+
+
+@pytest.mark.parametrize("format", ["CSR", "CSC", "COO-soa", "DCSR", "dense", "denseColMajor", "BCSR(2,3)"])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.bool_, np.int64])
+def test_binsparse_files(matrix, tmp_path, format, dtype):
+    A = tl.asarray(matrix(12, 9, 0.3)).astype(dtype).to(format)
+    tl.save(tmp_path / "a.h5", A)
+    B = tl.load(tmp_path / "a.h5")
+    assert B.dtype == dtype and (B.format == format or format.startswith("BCSR"))
+    np.testing.assert_array_equal(B.todense(), A.todense())
+
+
+def test_damaged_binsparse_files_are_refused(matrix, tmp_path):
+    import h5py
+
+    path = tmp_path / "c.h5"
+    tl.save(path, matrix(12, 9, 0.3))
+    whole = path.read_bytes()
+    for cut in (0, 100, len(whole) // 2):
+        (tmp_path / "cut.h5").write_bytes(whole[:cut])
+        with pytest.raises(tl.TulleError, match="cut.h5"):
+            tl.load(tmp_path / "cut.h5")
+    for damage in ["del file['values']", "file.attrs['binsparse'] = '{'", "file['indices_1'][0] = 99",
+                   "del file.attrs['binsparse']", "file.attrs['binsparse'] = '{\"binsparse\": {\"shape\": [2]}}'"]:
+        path.write_bytes(whole)
+        with h5py.File(path, "r+") as file:
+            exec(damage)
+        with pytest.raises(tl.TulleError, match="c.h5"):
+            tl.load(path)
+    with pytest.raises(tl.TulleError, match="no-such"):
+        tl.save(tmp_path / "no-such" / "a.h5", matrix(2, 2, 1))

@@ -2,10 +2,13 @@
 
 import os
 
-from . import _core, _npz
+from . import _core, _h5, _npz
 from ._errors import TulleError
 from ._tensor import Tensor, asarray
 from ._types import element_of
+
+
+_OWN = {".npz": _npz, ".h5": _h5}  # files that Python's packages read and write
 
 
 def load(path, *, format: str | None = None, dtype=None) -> Tensor:
@@ -25,8 +28,8 @@ def load(path, *, format: str | None = None, dtype=None) -> Tensor:
         With the file, the line and what to do.
     """
     path, element = os.fspath(path), "" if dtype is None else element_of(dtype)
-    if path.endswith(".npz"):
-        return asarray(_npz.load(path), dtype=dtype, format=format)
+    if own := _OWN.get(os.path.splitext(path)[1]):
+        return asarray(own.load(path), dtype=dtype, format=format)
     tensor = _core.load(path, format or "", element if format else "")
     return tensor if dtype is None else tensor.astype(dtype)
 
@@ -34,8 +37,8 @@ def load(path, *, format: str | None = None, dtype=None) -> Tensor:
 def save(path, obj) -> None:
     """Writes a tensor, or what `asarray` takes, by the name's ending; the file is there when it is complete."""
     path = os.fspath(path)
-    if path.endswith(".npz"):
-        _npz.save(path, asarray(obj))
+    if own := _OWN.get(os.path.splitext(path)[1]):
+        own.save(path, asarray(obj))
     else:
         _core.save(path, asarray(obj))
 
