@@ -20,6 +20,8 @@ struct CompileOptions {
   /// Results besides those that no later statement reads; other intermediate tensors need not exist in
   /// memory.
   std::vector<std::string> results;
+  /// Results that inputs give a first value, to which a statement adds: `z(i) += …` starts at 0 otherwise.
+  std::vector<std::string> given;
   bool diskCache = true; ///< look for the machine code on disk, and leave it there
 };
 

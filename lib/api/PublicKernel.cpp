@@ -59,7 +59,7 @@ static void chooseSizes(std::map<std::string, notation::Binding> &bindings, cons
     if (const notation::Binding &binding = bindings.at(use.name); binding.dims)
       known[use.name] = *binding.dims;
   for (const notation::TensorUse &use : uses) {
-    if (!use.first || bindings.at(use.name).dims)
+    if (!bindings.at(use.name).input || bindings.at(use.name).dims)
       continue;
     std::vector<int64_t> dims = notation::inferDims(program, known, likes).at(use.name);
     for (unsigned d = 0; d < dims.size(); ++d)
@@ -99,9 +99,12 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   for (const auto &[name, type] : types)
     if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
       throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
+  for (const std::string &name : options.given)
+    if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
+      throwError("tulle::compile: '{}' is given a first value, but the program does not use it", name);
   for (const notation::TensorUse &use : uses) {
     auto given = types.find(use.name);
-    bool input = use.first;
+    const bool input = use.first || std::ranges::count(options.given, use.name) > 0;
     if (given == types.end()) {
       if (input)
         throwError("tulle::compile: the program reads '{}', but its type is not given", use.name);

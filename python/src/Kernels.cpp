@@ -101,6 +101,7 @@ void bindKernels(nb::module_ &module) {
       .def_rw("deterministic", &CompileOptions::deterministic)
       .def_rw("schedule", &CompileOptions::schedule)
       .def_rw("results", &CompileOptions::results)
+      .def_rw("given", &CompileOptions::given)
       .def_rw("disk_cache", &CompileOptions::diskCache);
   nb::class_<Kernel>(module, "Kernel")
       .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none(),

@@ -64,6 +64,18 @@ def test_programs_have_several_results(matrix):
         r.x
 
 
+def test_statements_add_to_what_is_given():
+    p, Y = np.array([0, 2, 0]), np.ones((3, 2))
+    np.testing.assert_array_equal(tl.einsum("Z(p(i),k) += Y(i,k)", p=p, Y=Y, shapes={"Z": (4, 2)})[:, 0], [2, 0, 1, 0])
+    Z = np.full((4, 2), 10.0)
+    np.testing.assert_array_equal(tl.einsum("Z(p(i),k) += Y(i,k)", Z=Z, p=p, Y=Y)[:, 0], [12, 10, 11, 10])
+    assert (Z == 10).all()
+    add = tl.compile("y(i) += x(i)", given=["y"])
+    assert sorted(add.inputs) == ["x", "y"]
+    with pytest.raises(tl.TulleError, match="'z' is given a first value"):
+        tl.compile("y(i) += x(i)", given=["z"])
+
+
 def test_lines_are_statements():
     from tulle._program import _statements
 

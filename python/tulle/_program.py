@@ -55,13 +55,14 @@ class Results(dict):
 
 
 def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-             results=(), disk_cache: bool = True) -> _core.CompileOptions:
+             results=(), given=(), disk_cache: bool = True) -> _core.CompileOptions:
     options = _core.CompileOptions()
     options.threads = _index(threads, "threads")
     options.deterministic = bool(deterministic)
     options.schedule = schedule
     options.strict_fp = bool(strict_fp)
     options.results = list(results)
+    options.given = list(given)
     options.disk_cache = bool(disk_cache)
     return options
 
@@ -96,7 +97,7 @@ def _result_types(formats, types, shapes) -> dict:
 
 def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: dict | None = None,
             tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-            results=(), disk_cache: bool = True, **types) -> Kernel:
+            results=(), given=(), disk_cache: bool = True, **types) -> Kernel:
     """Compiles a program for tensors of given formats and element types, and any sizes.
 
     Parameters
@@ -124,6 +125,8 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
         Floating-point sums keep the order of the loops.
     results : sequence of str
         Results besides those that no later statement reads.
+    given : sequence of str
+        Results that the kernel takes a first value of, to which a statement adds.
 
     Raises
     ------
@@ -136,18 +139,20 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
     >>> y = spmv(tl.asarray(S), x)
     """
     program = _statements(program)
-    given = {**types, **(tensors or {})}
-    written = _core.results(program)
+    inputs = [*_core.operands(program), *given]
+    default = lambda name: element_of(dtype) if name in inputs else ""  # a result's follows from operands
     typed = _result_types(formats, None, None)
-    for name, type in given.items():
-        typed[name] = _type_of(type, "" if name in written else element_of(dtype), name)
+    for name, type in {**types, **(tensors or {})}.items():
+        typed[name] = _type_of(type, default(name), name)
     for name, shape in (shapes or {}).items():
-        element, format, _ = typed.get(name, ("" if name in written else element_of(dtype), "dense", []))
+        element, format, _ = typed.get(name, (default(name), "dense", []))
         typed[name] = (element, format, [_index(size, f"shape of {name}") for size in shape])
-    for name in _core.operands(program):
-        typed.setdefault(name, (element_of(dtype), "dense", []))
+    for name in inputs:
+        if name in _core.operands(program) or name in _core.results(program):
+            typed.setdefault(name, (element_of(dtype), "dense", []))
     return _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
-                                                  strict_fp=strict_fp, results=results, disk_cache=disk_cache))
+                                                  strict_fp=strict_fp, results=results, given=given,
+                                                  disk_cache=disk_cache))
 
 
 def _type_of(type, element: str, name: str):
@@ -255,8 +260,10 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
         threads, deterministic, schedule, strict_fp, results = options
         typed = _result_types(formats, types, shapes)
         typed |= {name: _type_of(value, "", name) for name, value in named.items()}
-        kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic,
-                                                        schedule=schedule, strict_fp=strict_fp, results=results))
+        operands = _core.operands(program)
+        given = [name for name in named if name not in operands]  # what a statement adds to
+        kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
+                                                        strict_fp=strict_fp, results=results, given=given))
         if len(_kernels) >= _MOST_KERNELS:
             _kernels.pop(next(iter(_kernels)), None)
         _kernels[key] = kernel

@@ -19,7 +19,7 @@ class Tensor(Operators):
     Tensors are made by `asarray`, `from_coo`, `from_buffers`, `load` and by programs. They do not change.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_type_key")
     __array_priority__ = 1000.0  # binary operators of NumPy's and SciPy's arrays leave the work to ours
     __hash__ = None
 
@@ -27,6 +27,15 @@ class Tensor(Operators):
     def dtype(self) -> np.dtype:
         """The type of the elements, as NumPy's."""
         return dtype_of(self._element)
+
+    @property
+    def type_key(self) -> str:
+        """Element type and encoding: what code depends on. Printing an encoding takes as long as a small kernel."""
+        try:
+            return self._type_key
+        except AttributeError:
+            self._type_key = key = super().type_key
+            return key
 
     @property
     def size(self) -> int:

@@ -103,6 +103,17 @@ TEST(Api, AddingKeepsTheInputAndFillsTheOutput) {
   EXPECT_THAT(out, ElementsAre(12, 24));
 }
 
+TEST(Api, ResultsMayHaveAFirstValue) {
+  tulle::Tensor<double> x = tulle::full<double>({2}, 3.0), y = tulle::full<double>({2}, 10.0);
+  const std::map<std::string, tulle::TensorType> types = {{"x", x.type()}, {"y", y.type()}};
+  tulle::Kernel alone = tulle::compile("y(i) += x(i)", types);
+  EXPECT_THAT(alone.inputs(), ElementsAre("x"));
+  tulle::Kernel adds = tulle::compile("y(i) += x(i)", types, {.given = {"y"}});
+  tulle::Tensor<double> sum = adds.run({{"x", x}, {"y", y}}).at("y");
+  EXPECT_THAT(std::vector<double>(sum.values().begin(), sum.values().end()), ElementsAre(13, 13));
+  EXPECT_EQ(y.values()[0], 10);
+}
+
 TEST(Api, OwnersLiveAsLongAsTheirBuffersAreRead) {
   auto owner = std::make_shared<std::vector<double>>(std::vector<double>{1, 2, 3});
   std::weak_ptr<std::vector<double>> alive = owner;

@@ -54,7 +54,12 @@ void hoistPositions(const OpBuilder &b, Block *block, Operation *before, const l
     if (Operation *definition = last.getDefiningOp();
         definition && (!behind || behind->isBeforeInBlock(definition)))
       behind = definition;
-    behind ? op.moveAfter(behind) : op.moveBefore(to, to->begin());
+    // Where the parent is a constant all operands are known when the buffer is allocated, but its positions
+    // are not.
+    if (load && to == load.getMemRef().getParentBlock())
+      op.moveBefore(to->findAncestorOpInBlock(*block->getParentOp()));
+    else
+      behind ? op.moveAfter(behind) : op.moveBefore(to, to->begin());
     behind = &op;
     if (load)
       clampIndex(load);
