@@ -6,6 +6,7 @@
 #include "runtime/picture/Picture.h"
 #include "support/Diagnostic.h"
 #include "support/Errors.h"
+#include "support/Markup.h"
 #include <fmt/ranges.h>
 
 namespace tulle::engine {
@@ -13,30 +14,19 @@ namespace {
 
 using pipeline::Stage;
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
-
 /// `line:column` where a statement begins, by which its lines know each other.
 std::string key(unsigned line, unsigned column) { return line ? fmt::format("{}:{}", line, column) : ""; }
 
 std::string lineTag(std::string_view text, const std::string &statement) {
-  return statement.empty()
-             ? fmt::format("<span class=\"line\">{}</span>\n", escaped(text))
-             : fmt::format("<span class=\"line\" data-of=\"{}\">{}</span>\n", statement, escaped(text));
+  return statement.empty() ? fmt::format("<span class=\"line\">{}</span>\n", support::escapeMarkup(text))
+                           : fmt::format("<span class=\"line\" data-of=\"{}\">{}</span>\n", statement,
+                                         support::escapeMarkup(text));
 }
 
 std::string column(std::string_view name, std::string_view what, const std::string &lines, bool shown) {
   return fmt::format(
       "<section class=\"stage{}\" id=\"stage-{}\"><h2>{} <small>{}</small></h2><pre>{}</pre></section>\n",
-      shown ? "" : " hidden", name, name, escaped(what), lines);
+      shown ? "" : " hidden", name, name, support::escapeMarkup(what), lines);
 }
 
 /// The program's text, each statement in a span of its own.
@@ -51,12 +41,12 @@ std::string programText(const notation::Program &program) {
   const std::string_view text = program.text;
   for (auto [begin, end] : ranges) {
     const support::TextPosition place = support::positionOf(text, begin);
-    out += escaped(text.substr(at, begin - at)) +
+    out += support::escapeMarkup(text.substr(at, begin - at)) +
            fmt::format("<span class=\"statement\" data-of=\"{}\">{}</span>", key(place.line, place.column),
-                       escaped(text.substr(begin, end - begin)));
+                       support::escapeMarkup(text.substr(begin, end - begin)));
     at = end;
   }
-  return out + escaped(text.substr(at));
+  return out + support::escapeMarkup(text.substr(at));
 }
 
 /// What the format stores of a few entries: a tensor of the same order, small enough to be drawn whole.
@@ -72,7 +62,8 @@ std::string formatPicture(const notation::TensorDecl &decl) {
         store(runtime::generate("random:3:0.3", dims, ElementType::F64).entries, encoding);
     return fmt::format(
         "<figure>{}<figcaption>{} in {}: what the format stores of a small tensor</figcaption></figure>\n",
-        runtime::pictureSvg(few, true), escaped(decl.name), escaped(format::displayName(decl.encoding)));
+        runtime::pictureSvg(few, true), support::escapeMarkup(decl.name),
+        support::escapeMarkup(format::displayName(decl.encoding)));
   } catch (const Error &) {
     return ""; // a format that holds certain patterns only
   }
@@ -85,14 +76,15 @@ std::string tensorTable(const notation::Program &program) {
       continue;
     rows += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td><code>{}</"
                         "code></td></tr>\n",
-                        escaped(decl.name),
+                        support::escapeMarkup(decl.name),
                         decl.input    ? (decl.written ? "input and result" : "input")
                         : decl.result ? "result"
                                       : "intermediate",
                         name(decl.type),
                         decl.dims.empty() ? "scalar" : fmt::format("{}", fmt::join(decl.dims, " × ")),
                         decl.entries >= 0 ? std::to_string(decl.entries) : "",
-                        escaped(format::displayName(decl.encoding)), escaped(format::print(decl.encoding)));
+                        support::escapeMarkup(format::displayName(decl.encoding)),
+                        support::escapeMarkup(format::print(decl.encoding)));
   }
   return "<table><tr><th>tensor</th><th></th><th>type</th><th>sizes</th><th>entries</th><th>format</"
          "th><th>encoding</th></tr>\n" +
@@ -118,7 +110,7 @@ std::string stageColumns(const notation::Program &program, const Options &option
                            shown ? " class=\"on\"" : "", info.name);
   }
   for (const std::string &reason : compilation.reasons())
-    reasons += "<li>" + escaped(reason) + "</li>\n";
+    reasons += "<li>" + support::escapeMarkup(reason) + "</li>\n";
   return fmt::format("<nav>{}</nav>\n<div class=\"stages\">{}</div>\n", buttons, columns);
 }
 
@@ -134,8 +126,8 @@ std::string explainPage(const notation::Program &program, const Options &options
       "<style>{}</style></head><body>\n<h1>tulle explain</h1>\n<pre class=\"program\">{}</pre>\n{}"
       "<details open><summary>Reasons</summary><ul>{}</ul></details>\n{}"
       "<h2>Formats</h2><div class=\"figures\">{}</div>\n<script>{}</script></body></html>\n",
-      escaped(program.text.substr(0, 80)), kPageStyle, programText(program), tensorTable(program), reasons,
-      stages, pictures, kPageScript);
+      support::escapeMarkup(program.text.substr(0, 80)), kPageStyle, programText(program),
+      tensorTable(program), reasons, stages, pictures, kPageScript);
 }
 
 } // namespace tulle::engine

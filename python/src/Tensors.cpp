@@ -91,15 +91,25 @@ static nb::object borrowBuffers(const std::string &element, std::vector<int64_t>
   }));
 }
 
+/// Integers of 64 bits.
+static Array requireIndices(nb::handle object, const std::string &name) {
+  Array array = requireArray(object, name);
+  if (!array.isInteger || array.view.width != 64)
+    throw Error(name + ": expected integers of 64 bits");
+  return array;
+}
+
 static nb::object packEntries(const std::string &element, std::vector<int64_t> dims, nb::list coords,
                               nb::handle values, const std::string &format) {
   std::vector<Array> arrays;
   std::vector<std::span<const int64_t>> spans;
   for (size_t d = 0; d < coords.size(); ++d) {
-    arrays.push_back(requireArray(coords[d], "coordinates of dimension " + std::to_string(d)));
+    arrays.push_back(requireIndices(coords[d], "coordinates of dimension " + std::to_string(d)));
     spans.emplace_back(static_cast<const int64_t *>(arrays.back().view.data), arrays.back().view.count);
   }
   const Array given = requireArray(values, "values");
+  if (given.element != element)
+    throw Error("values: expected elements of type " + element);
   return wrap(withoutLock([&] {
     return packAny(element, std::move(dims), spans, given.view.data, given.view.count, Format(format));
   }));
@@ -110,13 +120,6 @@ static nb::list wrapAll(std::vector<AnyTensor> tensors) {
   for (AnyTensor &tensor : tensors)
     made.append(wrap(std::move(tensor)));
   return made;
-}
-
-static std::vector<AnyTensor> unwrapAll(nb::list tensors) {
-  std::vector<AnyTensor> all;
-  for (nb::handle tensor : tensors)
-    all.push_back(nb::cast<AnyTensor>(tensor));
-  return all;
 }
 
 static void bindClass(nb::module_ &module) {
@@ -160,7 +163,7 @@ static void bindClass(nb::module_ &module) {
            })
       .def("_gather",
            [](const AnyTensor &t, nb::handle rows) {
-             const Array array = requireArray(rows, "rows");
+             const Array array = requireIndices(rows, "rows");
              const auto *first = static_cast<const int64_t *>(array.view.data);
              return wrap(withoutLock([&] { return t.gather({first, size_t(array.view.count)}); }));
            })
@@ -178,7 +181,6 @@ void bindTensors(nb::module_ &module) {
   module.def("dense", [](nb::handle object, const std::string &name) {
     return wrap(denseOf(requireArray(object, name), name));
   });
-  module.def("is_contiguous", [](nb::handle object) { return borrowArray(object).has_value(); });
   module.def("fields", [](const std::string &format, unsigned order) {
     std::vector<std::pair<std::string, unsigned>> roles;
     for (const BufferRole &role : buffersOf(Format(format), order))
@@ -187,13 +189,6 @@ void bindTensors(nb::module_ &module) {
   });
   module.def("borrow", &borrowBuffers);
   module.def("pack", &packEntries);
-  module.def("concat", [](nb::list tensors, unsigned dimension) {
-    const std::vector<AnyTensor> all = unwrapAll(tensors);
-    return wrap(withoutLock([&] { return concatAny(all, dimension); }));
-  });
-  module.def("like", [](const std::string &element, const AnyTensor &pattern) {
-    return wrap(likeAny(element, pattern));
-  });
   module.def("query", [](const std::string &text, const AnyTensor &tensor) {
     nb::dict answers;
     for (auto &[name, answer] : withoutLock([&] { return query(text, tensor); }))

@@ -3,6 +3,7 @@
 #include "runtime/picture/Tree.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "support/Errors.h"
+#include "support/Markup.h"
 #include <algorithm>
 #include <cmath>
 
@@ -19,22 +20,12 @@ double behindLevels(const Tensor &tensor) {
   return kMargin + 7.2 * double(longest) + kMargin;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += c == '<'   ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '&' ? "&amp;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
-}
-
 /// A picture that grows downwards.
 class Svg {
 public:
   void text(double x, double y, std::string_view words, const char *more = "") {
-    body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, escaped(words));
+    body += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more,
+                        support::escapeMarkup(words));
   }
   void box(double x, double y, double width, double height, double opacity, const char *more = "") {
     body += fmt::format(
