@@ -23,6 +23,10 @@ struct CompileOptions {
   /// Results that inputs give a first value, to which a statement adds: `z(i) += …` starts at 0 otherwise.
   std::vector<std::string> given;
   bool diskCache = true; ///< look for the machine code on disk, and leave it there
+  /// What Kernel::objectCode has said in another process: used where the same program is compiled with the
+  /// same options for the same CPU by the same build of Tulle, else ignored. Machine code runs as it is: take
+  /// it from where you would take a program.
+  std::shared_ptr<const std::string> objectCode;
 };
 
 /// What a run tells of the loops of a program (`repeat`).
@@ -32,6 +36,24 @@ struct RunReport {
   /// Called after each round, with the rounds so far. Where it returns false all loops end, and the
   /// statements behind them run.
   std::function<bool(const std::vector<std::int64_t> &iterations)> afterRound;
+};
+
+/// An access of a tensor in a statement.
+struct AccessUse {
+  std::string tensor;
+  std::vector<std::string> subscripts; ///< the names of indices; empty for what is more than an index
+  /// Points where the tensor stores nothing contribute nothing to the statement's result.
+  bool restricts = false;
+};
+
+/// A statement of a compiled program.
+struct StatementUse {
+  AccessUse result;
+  std::string reduction;    ///< of indices that the result lacks, as the notation spells it: "+=", "min=", …
+  bool accumulates = false; ///< adds to what the result has already
+  std::vector<AccessUse> operands; ///< masks and tensors of coordinates included
+  std::string pattern;             ///< the operand that stores where the result does; empty where none does
+  bool inLoop = false;             ///< of a `repeat`
 };
 
 /// A compiled program. Copies share the machine code; safe to call from several threads at once.
@@ -62,7 +84,17 @@ public:
   /// All stages side by side, as an HTML document of its own.
   std::string explainPage() const;
   double compileMs() const;
-  std::string origin() const; ///< "compiled", "memory cache" or "disk cache"
+  std::string origin() const; ///< "compiled", "memory cache", "disk cache" or "object code"
+
+  /// What it was compiled of, so that another process can.
+  const std::string &program() const;
+  const std::map<std::string, TensorType> &types() const;
+  const CompileOptions &options() const;
+  /// Its machine code as bytes (CompileOptions::objectCode).
+  std::string objectCode() const;
+
+  /// What the statements of the program read and write, for who divides the work among several kernels.
+  std::vector<StatementUse> statements() const;
 
 private:
   explicit Kernel(std::shared_ptr<detail::KernelImpl> impl) : impl(std::move(impl)) {}

@@ -1,7 +1,8 @@
 // The insides of the public handles.
 #pragma once
+#include "notation/Program.h"
 #include "runtime/tensor/Tensor.h"
-#include "tulle/tensor.h"
+#include "tulle/kernel.h"
 
 namespace tulle::detail {
 
@@ -24,5 +25,7 @@ struct Access {
 ElementType elementType(const std::string &name);
 /// Throws Error for a negative size.
 void requireSizes(const std::vector<int64_t> &dims);
+
+std::vector<StatementUse> statementUses(const notation::Program &program);
 
 } // namespace tulle::detail

@@ -18,6 +18,8 @@ using detail::Access;
 
 struct detail::KernelImpl {
   std::string text, schedule;
+  std::map<std::string, TensorType> types;
+  CompileOptions given;
   std::map<std::string, notation::Binding> bindings;
   engine::Options options;
   std::vector<std::string> asked; ///< results that the user asked for
@@ -85,12 +87,15 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
                const CompileOptions &options) {
   auto impl = std::make_shared<detail::KernelImpl>();
   impl->text = program;
+  impl->types = types;
+  impl->given = options;
   impl->schedule = options.schedule;
   impl->asked = options.results;
   impl->options.strictFp = options.strictFp;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
   impl->options.deterministic = options.deterministic;
+  impl->options.objectCode = options.objectCode;
   notation::Likes likes;
   for (const auto &[name, type] : types)
     if (auto pattern = notation::likeName(type.format.text()))
@@ -311,5 +316,12 @@ std::string Kernel::explainPage() const {
 }
 double Kernel::compileMs() const { return impl->executable->compileMs(); }
 std::string Kernel::origin() const { return impl->executable->origin(); }
+const std::string &Kernel::program() const { return impl->text; }
+const std::map<std::string, TensorType> &Kernel::types() const { return impl->types; }
+const CompileOptions &Kernel::options() const { return impl->given; }
+std::string Kernel::objectCode() const { return impl->executable->objectCode(); }
+std::vector<StatementUse> Kernel::statements() const {
+  return detail::statementUses(impl->executable->program());
+}
 
 } // namespace tulle

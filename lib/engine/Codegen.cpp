@@ -8,7 +8,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -22,48 +21,13 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/TargetParser/Host.h"
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <unistd.h>
 #include <vector>
 
 namespace tulle::engine {
-
-//===--- The host ---===//
-
-static iteration::Cpu hostPlan(std::string_view name) {
-  const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  iteration::Cpu cpu = iteration::chooseCpu(
-      name, [&](std::string_view name) { return features.lookup({name.data(), name.size()}); });
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-  // A system that does not know says 0, which no figure may be: the row's stays then.
-  iteration::setFigure(cpu, "l1", sysconf(_SC_LEVEL1_DCACHE_SIZE));
-  iteration::setFigure(cpu, "l2", sysconf(_SC_LEVEL2_CACHE_SIZE));
-  iteration::setFigure(cpu, "line", sysconf(_SC_LEVEL1_DCACHE_LINESIZE));
-#endif
-  return cpu;
-}
-
-const Target &host() {
-  static const Target value = [] {
-    Target h;
-    h.triple = llvm::sys::getProcessTriple();
-    h.cpu = llvm::sys::getHostCPUName().str();
-    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
-    std::vector<std::string> names;
-    for (const auto &feature : found)
-      names.push_back((feature.second ? "+" : "-") + feature.first().str());
-    std::sort(names.begin(), names.end()); // a map's order is not stable, a cache key must be
-    for (const std::string &name : names)
-      h.features += (h.features.empty() ? "" : ",") + name;
-    h.plan = hostPlan(h.cpu);
-    return h;
-  }();
-  return value;
-}
 
 //===--- Code ---===//
 

@@ -19,7 +19,9 @@ struct Target {
   iteration::Cpu plan;               ///< what the cost model knows of its processor
   bool isLinked = false; ///< by a linker, so that code and data lie within 2 GiB, as they need not of a JIT
 };
-/// This machine. Its plan is the row that LLVM's name and features say, caches as the operating system says.
+/// This machine; where $TULLE_CPU names a processor (as LLVM does), that one, so that several machines can
+/// share code: Error where this machine could not run it. Its plan is the row that name and features say,
+/// caches as the operating system says.
 const Target &host();
 
 enum class CodeForm : uint8_t { LlvmIr, Assembly, Object };

@@ -9,7 +9,10 @@
 #include "notation/Sparsity.h"
 #include "passes/import/Import.h"
 #include "support/Errors.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Object/BuildID.h"
+#include "llvm/Object/ObjectFile.h"
 #include <chrono>
 #include <dlfcn.h>
 #include <fmt/ranges.h>
@@ -53,15 +56,22 @@ pipeline::Options pipelineOptions(const Options &options, bool index32) {
           options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst};
 }
 
-/// Changes whenever the library or program that holds this compiler is built anew.
+/// Changes whenever the library or program that holds this compiler is built anew; the same for copies of one
+/// on several machines.
 static std::string compilerVersion() {
   std::string version = "tulle " TULLE_VERSION " llvm " LLVM_VERSION_STRING;
   Dl_info info;
-  struct stat file;
   bool found = dladdr(reinterpret_cast<void *>(&compilerVersion), &info) && info.dli_fname;
   // A program that was found through PATH is known to the loader by the name that was typed only.
   const char *path = found && info.dli_fname[0] == '/' ? info.dli_fname : "/proc/self/exe";
-  if (stat(path, &file) == 0)
+  if (auto file = llvm::object::ObjectFile::createObjectFile(path)) {
+    if (const auto id = llvm::object::getBuildID(file->getBinary()); !id.empty())
+      return version + " " + llvm::toHex(id, /*LowerCase=*/true);
+  } else {
+    llvm::consumeError(file.takeError());
+  }
+  // Of a linker that makes no build ID.
+  if (struct stat file; stat(path, &file) == 0)
     version += fmt::format(" {} {}.{}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   return version;
 }
@@ -173,9 +183,10 @@ std::string explain(const notation::Program &program, std::string_view stageName
 //===--- Kernels that are there already ---===//
 
 static std::shared_ptr<const Kernel> link(ObjectCode code) {
-  auto kernel = std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.loops),
-                                                std::move(code.remarks),
-                                                std::make_unique<LoadedObject>(code.object, "program")});
+  auto loaded = std::make_unique<LoadedObject>(code.object, "program");
+  auto kernel =
+      std::make_shared<Kernel>(Kernel{std::move(code.statements), std::move(code.loops),
+                                      std::move(code.remarks), std::move(code.object), std::move(loaded)});
   for (size_t k = 0; k < kernel->statements.size(); ++k)
     kernel->statements[k].entry = kernel->code->lookup(kernel->statements[k].function + "_entry");
   return kernel;
@@ -219,10 +230,9 @@ MemoryCache &memoryCache() {
   return *cache;
 }
 
-/// A kernel from disk; nothing when it is not there or does not link (a file of another compiler that happens
-/// to agree).
-std::shared_ptr<const Kernel> fromDisk(const std::filesystem::path &directory, const std::string &key) {
-  std::optional<ObjectCode> code = readCached(directory, key);
+/// A kernel that was compiled elsewhere; nothing when there is none or it does not link (one of another
+/// compiler that happens to agree).
+std::shared_ptr<const Kernel> linkIfAny(std::optional<ObjectCode> code) {
   if (!code)
     return nullptr;
   try {
@@ -241,8 +251,13 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
   std::filesystem::path directory = options.diskCache ? cacheDirectory() : std::filesystem::path();
   if (options.diskCache)
     (void)cacheLimit(); // throws where nobody could know what it means
-  const char *origin = "disk cache";
-  std::shared_ptr<const Kernel> kernel = fromDisk(directory, key);
+  const char *origin = "object code";
+  std::shared_ptr<const Kernel> kernel =
+      options.objectCode ? linkIfAny(unpacked(key, *options.objectCode)) : nullptr;
+  if (!kernel) {
+    origin = "disk cache";
+    kernel = linkIfAny(readCached(directory, key));
+  }
   if (!kernel) {
     ObjectCode code = compile();
     writeCached(directory, key, code);
@@ -260,6 +275,11 @@ std::shared_ptr<Executable> compile(const notation::Program &program, const Opti
                                         [&] { return compilationOf(program, options).object(); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
+}
+
+std::string Executable::objectCode() const {
+  return packed(cacheKey(checked, options),
+                {kernel->statements, kernel->loops, kernel->remarks, kernel->object});
 }
 
 } // namespace tulle::engine

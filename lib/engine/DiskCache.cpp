@@ -238,27 +238,35 @@ static ObjectCode fromJson(const Json &json) {
   return code;
 }
 
-std::optional<ObjectCode> readCached(const fs::path &directory, const std::string &key) try {
-  if (directory.empty())
+std::string packed(const std::string &key, const ObjectCode &code) {
+  std::string body;
+  Json::to_cbor(toJson(code), body);
+  return sha256({key, body}) + body;
+}
+
+std::optional<ObjectCode> unpacked(const std::string &key, std::string_view bytes) try {
+  if (bytes.size() < digestBytes)
     return std::nullopt;
-  CacheFolder folder(directory, /*create=*/false);
-  std::optional<std::string> bytes = folder ? folder.read(cacheFile(key)) : std::nullopt;
-  if (!bytes || bytes->size() < digestBytes)
-    return std::nullopt;
-  const std::string_view body = std::string_view(*bytes).substr(digestBytes);
-  if (!bytes->starts_with(sha256({key, body})))
+  const std::string_view body = bytes.substr(digestBytes);
+  if (!bytes.starts_with(sha256({key, body})))
     return std::nullopt;
   return fromJson(Json::from_cbor(body));
 } catch (const std::exception &) {
   return std::nullopt; // unreadable in whatever way: the program is compiled again
 }
 
+std::optional<ObjectCode> readCached(const fs::path &directory, const std::string &key) {
+  if (directory.empty())
+    return std::nullopt;
+  CacheFolder folder(directory, /*create=*/false);
+  std::optional<std::string> bytes = folder ? folder.read(cacheFile(key)) : std::nullopt;
+  return bytes ? unpacked(key, *bytes) : std::nullopt;
+}
+
 void writeCached(const fs::path &directory, const std::string &key, const ObjectCode &code) try {
   if (directory.empty())
     return;
-  std::string body;
-  Json::to_cbor(toJson(code), body);
-  const std::string bytes = sha256({key, body}) + body;
+  const std::string bytes = packed(key, code);
   const int64_t limit = cacheLimit();
   CacheFolder folder(directory, /*create=*/true);
   if (!folder || int64_t(bytes.size()) > limit || !folder.write(cacheFile(key), bytes))

@@ -49,6 +49,10 @@ int64_t cacheLimit();
 /// $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle; empty when none of them is set.
 std::filesystem::path cacheDirectory();
 
+/// A kernel as bytes, and back: nullopt for bytes of another key, and for others. `key` is as below.
+std::string packed(const std::string &key, const ObjectCode &code);
+std::optional<ObjectCode> unpacked(const std::string &key, std::string_view bytes);
+
 /// `key` is the whole text the code depends on; its SHA-256 names the file, and the file holds that hash.
 std::optional<ObjectCode> readCached(const std::filesystem::path &directory, const std::string &key);
 void writeCached(const std::filesystem::path &directory, const std::string &key, const ObjectCode &code);

@@ -25,6 +25,9 @@ struct Options {
   bool quick = false; ///< less optimization: code comes sooner and runs slower
   bool diskCache =
       true; ///< objects are kept below $TULLE_CACHE_DIR, else $XDG_CACHE_HOME/tulle, else ~/.cache/tulle
+  /// What Executable::objectCode has said in another process; used where this program, these options, this
+  /// CPU and this compiler would make the same.
+  std::shared_ptr<const std::string> objectCode = {};
 };
 
 /// How sets of coordinates can be co-iterated, `auto` first.
@@ -81,7 +84,9 @@ public:
   const notation::Program &program() const { return checked; }
   const std::vector<std::string> &remarks() const; ///< conversions inserted, …
   double compileMs() const { return ms; }
-  const char *origin() const { return from; } ///< "compiled", "memory cache", "disk cache"
+  const char *origin() const { return from; } ///< "compiled", "memory cache", "disk cache", "object code"
+  /// The machine code as bytes, for another process (Options::objectCode).
+  std::string objectCode() const;
   /// Runs all statements, those of loops again and again. `tensors` is indexed as program().tensors: inputs
   /// set; results and intermediates are allocated here unless set with the right format (then reused, where
   /// no other tensor has the same memory). Parts of a tensor that a schedule decomposes are made here unless

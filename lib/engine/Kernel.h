@@ -13,7 +13,7 @@ class JITDylib;
 
 namespace tulle::engine {
 
-/// A program as object code, before it is linked: what the disk cache holds.
+/// A program as object code, before it is linked: what the disk cache holds, and other processes are sent.
 struct ObjectCode {
   std::vector<CompiledStatement> statements;
   std::vector<notation::Loop> loops; ///< of statements as they are here
@@ -42,13 +42,15 @@ struct Kernel {
   std::vector<CompiledStatement> statements;
   std::vector<notation::Loop> loops; ///< as those of the program, by number
   std::vector<std::string> remarks;
+  std::string object; ///< before it was linked, for other processes
   std::unique_ptr<LoadedObject> code;
 };
 
 /// What the object code of any program depends on: options, CPU and this compiler.
 std::string cacheKeyHead(const Options &options);
 
-/// The kernel of that key: from memory, from disk, or from `compile`; and which of them it was.
+/// The kernel of that key: from memory, from what another process has compiled, from disk, or from `compile`;
+/// and which of them it was.
 std::pair<std::shared_ptr<const Kernel>, const char *>
 findOrCompile(const std::string &key, const Options &options, const std::function<ObjectCode()> &compile);
 

@@ -1,5 +1,6 @@
 // Compiled programs, called with tensors and NumPy's arrays.
 #include "Tensors.h"
+#include <memory>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -81,6 +82,16 @@ static nb::dict run(const Kernel &kernel, nb::dict given, nb::dict outputs) {
   return results;
 }
 
+static nb::bytes bytesOf(const std::string &text) { return nb::bytes(text.data(), text.size()); }
+
+/// As `compile` takes them.
+static nb::dict typesOf(const Kernel &kernel) {
+  nb::dict types;
+  for (const auto &[name, type] : kernel.types())
+    types[name.c_str()] = nb::make_tuple(type.element, type.format.text(), type.dims);
+  return types;
+}
+
 static Kernel compileTyped(const std::string &program, nb::dict types, const CompileOptions &options) {
   std::map<std::string, TensorType> typed;
   for (auto [name, type] : types) {
@@ -102,7 +113,24 @@ void bindKernels(nb::module_ &module) {
       .def_rw("schedule", &CompileOptions::schedule)
       .def_rw("results", &CompileOptions::results)
       .def_rw("given", &CompileOptions::given)
-      .def_rw("disk_cache", &CompileOptions::diskCache);
+      .def_rw("disk_cache", &CompileOptions::diskCache)
+      .def_prop_rw(
+          "object_code",
+          [](const CompileOptions &o) { return o.objectCode ? bytesOf(*o.objectCode) : nb::bytes("", 0); },
+          [](CompileOptions &o, nb::bytes code) {
+            o.objectCode = std::make_shared<const std::string>(code.c_str(), code.size());
+          });
+  nb::class_<AccessUse>(module, "AccessUse")
+      .def_ro("tensor", &AccessUse::tensor)
+      .def_ro("subscripts", &AccessUse::subscripts)
+      .def_ro("restricts", &AccessUse::restricts);
+  nb::class_<StatementUse>(module, "StatementUse")
+      .def_ro("result", &StatementUse::result)
+      .def_ro("reduction", &StatementUse::reduction)
+      .def_ro("accumulates", &StatementUse::accumulates)
+      .def_ro("operands", &StatementUse::operands)
+      .def_ro("pattern", &StatementUse::pattern)
+      .def_ro("in_loop", &StatementUse::inLoop);
   nb::class_<Kernel>(module, "Kernel")
       .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none(),
            "Runs on inputs in the order of `inputs`, and returns the result that is written last; `out` "
@@ -119,8 +147,15 @@ void bindKernels(nb::module_ &module) {
       .def_prop_ro("compile_ms", &Kernel::compileMs, "Milliseconds that compiling took, or finding the code.")
       .def("_explain", &Kernel::explain)
       .def("_explain_page", &Kernel::explainPage)
-      .def_prop_ro("origin", &Kernel::origin,
-                   "Where the code is from: \"compiled\", \"memory cache\" or \"disk cache\".");
+      .def_prop_ro(
+          "origin", &Kernel::origin,
+          "Where the code is from: \"compiled\", \"memory cache\", \"disk cache\", or \"object code\" "
+          "of another process.")
+      .def_prop_ro("program", &Kernel::program, "The text that it was compiled of.")
+      .def_prop_ro("_types", &typesOf)
+      .def_prop_ro("_options", &Kernel::options)
+      .def_prop_ro("_statements", &Kernel::statements)
+      .def("_object_code", [](const Kernel &k) { return bytesOf(k.objectCode()); });
   module.def("compile", &compileTyped);
   module.def("operands", [](const std::string &program) { return tensorsOf(program).operands; });
   module.def("results", [](const std::string &program) { return tensorsOf(program).written; });

@@ -1,4 +1,4 @@
-"""Tensors as bytes: with protocol 5, buffers go out of band and are not copied."""
+"""Tensors and kernels as bytes: with protocol 5, buffers of tensors go out of band and are not copied."""
 
 import numpy as np
 
@@ -26,3 +26,21 @@ def restore(element: str, shape, encoding: str, buffers):
     if element == "bf16" and not isinstance(buffers[-1], int):
         buffers = [*buffers[:-1], buffers[-1].view(np.int16)]
     return borrow(element, shape, encoding, buffers, names, True)
+
+
+_OPTIONS = ("threads", "deterministic", "schedule", "strict_fp", "results", "given", "disk_cache")
+
+
+def reduce_kernel(kernel):
+    """A kernel takes its machine code along: who has the same build of Tulle and the same processor need not compile
+    it again."""
+    options = {name: getattr(kernel._options, name) for name in _OPTIONS}
+    return restore_kernel, (kernel.program, kernel._types, options, kernel._object_code())
+
+
+def restore_kernel(program: str, types: dict, options: dict, object_code: bytes):
+    given = _core.CompileOptions()
+    for name, value in options.items():
+        setattr(given, name, value)
+    given.object_code = object_code
+    return _core.compile(program, types, given)

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._core import Kernel
 from ._errors import TulleError
+from ._pickle import reduce_kernel
 from ._tensor import Tensor, _index, as_operand
 from ._types import element_of
 
@@ -17,7 +18,8 @@ Kernel.__doc__ = """A compiled program.
 
 Call it with its inputs, in the order of `inputs`; it returns the result that is written last, as a NumPy array
 where it is dense. ``out=array`` receives a dense result. Sizes may differ from call to call; element types and
-formats may not. Calls from several threads at once are safe.
+formats may not. Calls from several threads at once are safe. Pickled, it takes its machine code along, which runs
+where the processor and the build of Tulle are the same; elsewhere it is compiled anew.
 """
 
 
@@ -42,6 +44,7 @@ def _explain(kernel: Kernel, stage: str = "loops") -> Explanation:
 
 
 Kernel.explain = _explain
+Kernel.__reduce__ = reduce_kernel
 
 
 class Results(dict):
