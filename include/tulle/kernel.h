@@ -41,7 +41,8 @@ struct RunReport {
 /// An access of a tensor in a statement.
 struct AccessUse {
   std::string tensor;
-  std::vector<std::string> subscripts; ///< the names of indices; empty for what is more than an index
+  /// As the notation has them: "i", "i+1", "0"; empty where a tensor gives the coordinate.
+  std::vector<std::string> subscripts;
   /// Points where the tensor stores nothing contribute nothing to the statement's result.
   bool restricts = false;
 };
@@ -53,7 +54,8 @@ struct StatementUse {
   bool accumulates = false; ///< adds to what the result has already
   std::vector<AccessUse> operands; ///< masks and tensors of coordinates included
   std::string pattern;             ///< the operand that stores where the result does; empty where none does
-  bool inLoop = false;             ///< of a `repeat`
+  std::vector<std::string> indexValues; ///< indices whose values are computed with: `where i < j`
+  bool inLoop = false;                  ///< of a `repeat`
 };
 
 /// A compiled program. Copies share the machine code; safe to call from several threads at once.

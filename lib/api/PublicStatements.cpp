@@ -2,6 +2,7 @@
 #include "Impl.h"
 #include "engine/Kernel.h"
 #include "notation/Arithmetic.h"
+#include "notation/Resolve.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 
@@ -9,23 +10,33 @@ namespace tulle::detail {
 
 namespace {
 
-/// Names of the indices that subscripts are; empty where they are more, or where a tensor gives the index.
-std::vector<std::string> plainIndices(const notation::Program &program, const notation::Statement &statement,
+std::vector<std::string> subscriptsOf(const notation::Program &program, const notation::Statement &statement,
                                       const notation::Access &access) {
-  std::vector<std::string> names;
+  std::vector<std::string> texts;
   for (const notation::Affine &subscript : access.subscripts) {
-    const bool plain =
-        subscript.isVariable() && std::ranges::none_of(statement.indirections, [&](const auto &given) {
-          return given.index == subscript.terms[0].first;
-        });
-    names.push_back(plain ? program.indices[subscript.terms[0].first].name : "");
+    const bool isGiven = std::ranges::any_of(statement.indirections, [&](const notation::Indirection &given) {
+      return std::ranges::any_of(subscript.terms, [&](auto term) { return term.first == given.index; });
+    });
+    texts.push_back(isGiven ? "" : notation::print(subscript, program.indices));
   }
-  return names;
+  return texts;
+}
+
+/// The indices of Index nodes.
+void addIndexValues(const notation::Program &program, const notation::Expr &expr,
+                    std::vector<std::string> &names) {
+  if (!expr)
+    return;
+  if (expr->op == notation::Op::Index)
+    for (auto [index, factor] : expr->access.subscripts[0].terms)
+      names.push_back(program.indices[index].name);
+  for (const notation::Expr &arg : expr->args)
+    addIndexValues(program, arg, names);
 }
 
 AccessUse useOf(const notation::Program &program, const notation::Statement &statement,
                 const notation::Access &access) {
-  return {program.tensors[access.tensor].name, plainIndices(program, statement, access)};
+  return {program.tensors[access.tensor].name, subscriptsOf(program, statement, access)};
 }
 
 StatementUse useOf(const notation::Program &program, unsigned number) {
@@ -39,6 +50,8 @@ StatementUse useOf(const notation::Program &program, unsigned number) {
       program.loops, [&](const notation::Loop &loop) { return loop.begin <= number && number < loop.end; });
   if (const std::optional<unsigned> pattern = engine::operandWithPattern(program, number))
     use.pattern = program.tensors[*pattern].name;
+  addIndexValues(program, statement.rhs, use.indexValues);
+  addIndexValues(program, statement.where, use.indexValues);
   const std::vector<const notation::Access *> values = notation::operandsOf(statement);
   for (const notation::Access *access : notation::accesses(statement)) {
     AccessUse &operand = use.operands.emplace_back(useOf(program, statement, *access));

@@ -130,6 +130,7 @@ void bindKernels(nb::module_ &module) {
       .def_ro("accumulates", &StatementUse::accumulates)
       .def_ro("operands", &StatementUse::operands)
       .def_ro("pattern", &StatementUse::pattern)
+      .def_ro("index_values", &StatementUse::indexValues)
       .def_ro("in_loop", &StatementUse::inLoop);
   nb::class_<Kernel>(module, "Kernel")
       .def("__call__", &call, nb::arg("arguments"), nb::arg("out") = nb::none(),

@@ -25,6 +25,8 @@ def restore(element: str, shape, encoding: str, buffers):
     names = [kind if kind == "values" else f"{kind}[{level}]" for kind, level in roles]
     if element == "bf16" and not isinstance(buffers[-1], int):
         buffers = [*buffers[:-1], buffers[-1].view(np.int16)]
+    # What comes over a network may begin at any address.
+    buffers = [buffer if isinstance(buffer, int) else np.require(buffer, requirements="A") for buffer in buffers]
     return borrow(element, shape, encoding, buffers, names, True)
 
 
