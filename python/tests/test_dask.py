@@ -1,7 +1,6 @@
 """Matrices in partitions of rows, on threads of this process and on workers."""
 
 import os
-import pickle
 import re
 
 import dask
@@ -287,22 +286,3 @@ def test_partitions_spill_to_disk(rng, tmp_path):
             for _ in range(2):
                 same(td.einsum("y(i) = A(i,j) * x(j)", A=A, x=x).compute(), S @ x)
             assert sum(client.run(spilled).values()) > 0
-
-
-# Tensors and kernels as bytes.
-
-
-def test_a_tensor_comes_from_buffers_at_any_address(matrix):
-    A = tl.asarray(matrix())
-    buffers = []
-    body = pickle.dumps(A, protocol=5, buffer_callback=buffers.append)
-    moved = [memoryview(b"." + buffer.raw())[1:] for buffer in buffers]
-    same(pickle.loads(body, buffers=moved), A.todense())
-
-
-def test_a_pickled_kernel_takes_its_code_along(matrix):
-    kernel = tl.compile("y(i) = A(i,j) * x(j) + 17", A="CSR", threads=1, disk_cache=False)
-    copy = pickle.loads(pickle.dumps(kernel))
-    assert copy.inputs == kernel.inputs and copy.program == kernel.program
-    S = matrix()
-    np.testing.assert_allclose(copy(tl.asarray(S), np.ones(45)), S @ np.ones(45) + 17)

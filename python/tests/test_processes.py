@@ -1,6 +1,8 @@
 """Threads, forked processes, Ctrl-C, and memory."""
 
 import os
+import pickle
+import platform
 import resource
 import signal
 import subprocess
@@ -105,3 +107,31 @@ def _entries():
 def test_memory_stays(entry):
     action = _entries()[entry]
     assert _grows(action, 10000 if entry not in ("html", "query", "sparse result") else 2000) < 2000
+
+
+def test_a_tensor_comes_from_buffers_at_any_address(matrix):
+    A = tl.asarray(matrix())
+    buffers = []
+    body = pickle.dumps(A, protocol=5, buffer_callback=buffers.append)
+    moved = [memoryview(b"." + buffer.raw())[1:] for buffer in buffers]
+    np.testing.assert_array_equal(pickle.loads(body, buffers=moved).todense(), A.todense())
+
+
+_CALL = """import pickle, sys, numpy as np, tulle as tl
+kernel = pickle.load(sys.stdin.buffer)
+print(kernel.origin, kernel(tl.from_coo((2, 2), ([0, 1], [1, 0]), [2.0, 3.0], format="CSR"), np.array([1.0, 10.0])))"""
+
+
+@pytest.mark.parametrize("environment, spoiled, origin", [
+    ({}, False, "object code"),
+    ({}, True, "compiled"),
+    ({"TULLE_CPU": "x86-64" if platform.machine() == "x86_64" else "generic"}, False, "compiled"),
+])
+def test_a_pickled_kernel_takes_its_code_along(environment, spoiled, origin):
+    kernel = tl.compile("y(i) = A(i,j) * x(j) + 17", A="CSR", threads=1, disk_cache=False)
+    body = pickle.dumps(kernel)
+    if spoiled:
+        code = kernel._object_code()
+        body = body.replace(code, bytes([code[0] ^ 1]) + code[1:])
+    ran = subprocess.run([sys.executable, "-c", _CALL], input=body, capture_output=True, env={**os.environ, **environment}, check=True)
+    assert ran.stdout.decode().strip() == f"{origin} [37. 20.]"

@@ -114,6 +114,40 @@ TEST(Api, ResultsMayHaveAFirstValue) {
   EXPECT_EQ(y.values()[0], 10);
 }
 
+// python/tests/test_processes.py takes it to another process.
+TEST(Api, KernelsSayWhatTheyWereCompiledOf) {
+  const std::map<std::string, tulle::TensorType> types = {{"A", {"f64", tulle::CSR}}, {"x", {}}};
+  const std::string program = "y(i) = A(i,j) * x(j)";
+  tulle::Kernel kernel = tulle::compile(program, types, {.threads = 1, .diskCache = false});
+  EXPECT_EQ(kernel.program(), program);
+  EXPECT_EQ(kernel.types().at("A").format.text(), "CSR");
+  EXPECT_EQ(kernel.options().threads, 1u);
+  EXPECT_FALSE(kernel.options().diskCache);
+  EXPECT_GT(kernel.objectCode().size(), 100u);
+}
+
+TEST(Api, StatementsSayWhatTheyReadAndWrite) {
+  const std::map<std::string, tulle::TensorType> types = {
+      {"A", {"f64", tulle::CSR}}, {"x", {}}, {"z", {}}, {"p", {"i64"}}, {"C", {"", tulle::CSR}}};
+  tulle::Kernel kernel = tulle::compile(
+      "C(i,j) = A(i,j) * x(j) where (j < 3); y(i) = C(i,j) * x(p(j)); m max= y(i) + z(i+1)", types);
+  const std::vector<tulle::StatementUse> statements = kernel.statements();
+  ASSERT_EQ(statements.size(), 3u);
+  const tulle::StatementUse &scaled = statements[0], &sum = statements[1], &most = statements[2];
+  EXPECT_EQ(scaled.result.tensor, "C");
+  EXPECT_EQ(scaled.reduction, "");
+  EXPECT_THAT(scaled.indexValues, ElementsAre("j"));
+  EXPECT_EQ(scaled.operands[0].tensor, "A");
+  EXPECT_THAT(scaled.operands[0].subscripts, ElementsAre("i", "j"));
+  EXPECT_TRUE(scaled.operands[0].restricts);
+  EXPECT_EQ(sum.reduction, "+=");
+  EXPECT_THAT(sum.operands[1].subscripts, ElementsAre("")); // p gives it
+  EXPECT_EQ(most.reduction, "max=");
+  EXPECT_EQ(most.operands[1].tensor, "z");
+  EXPECT_THAT(most.operands[1].subscripts, ElementsAre("i+1"));
+  EXPECT_FALSE(most.operands[0].restricts); // a maximum takes 0 where nothing is stored
+}
+
 TEST(Api, OwnersLiveAsLongAsTheirBuffersAreRead) {
   auto owner = std::make_shared<std::vector<double>>(std::vector<double>{1, 2, 3});
   std::weak_ptr<std::vector<double>> alive = owner;
