@@ -125,6 +125,15 @@ def test_results_share_nothing_that_can_change(matrix):
     np.testing.assert_array_equal(B.todense(), [[0, 1], [2, 0]])
 
 
+def test_from_coo_keeps_the_fill_of_a_format():
+    csr = "(i, j) -> (i : dense, j : compressed)"
+    A = tl.from_coo((2, 2), ([1, 0], [1, 0]), np.array([1.0, 2.0]), format=f"{{ map = {csr}, fill = inf }}")
+    assert A.fill_value == np.inf and A.nnz == 2
+    np.testing.assert_array_equal(A.todense(), [[2, np.inf], [np.inf, 1]])
+    C = tl.from_coo((2, 2), ([1], [0]), np.array([3j]), format=f"{{ map = {csr}, fill = (1, -2) }}")
+    np.testing.assert_array_equal(C.todense(), [[1 - 2j, 1 - 2j], [3j, 1 - 2j]])
+
+
 def test_entries_in_any_order_are_summed():
     A = tl.from_coo((3, 4), ([2, 0, 2], [1, 3, 1]), np.array([1, 2, 3], np.int32), format="CSR")
     assert A.dtype == np.int32 and A.nnz == 2

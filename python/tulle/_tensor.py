@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 import warnings
 
 import numpy as np
@@ -102,7 +103,7 @@ class Tensor(Operators):
 
     def todense(self) -> np.ndarray:
         """A NumPy array of all elements, in memory of its own."""
-        return np.array(self.to("dense")._elements())
+        return np.array(self.to(_all_stored(self.ndim, self.encoding))._elements())
 
     toarray = todense
 
@@ -408,15 +409,30 @@ def from_coo(shape, coords, values, *, format: str = "COO") -> Tensor:
     # The arrays are a tensor already, of entries in any order, from which a conversion reads them.
     bounds = np.array([0, len(values)], dtype=coords[0].dtype if coords[0].itemsize >= 4 else np.int64)
     names = ["entries", *(f"coords[{d}]" for d in range(len(sizes))), "values"]
-    return borrow(element, sizes, _unordered(len(sizes)), [bounds, *coords, _bits(values)], names, True)._to(format)
+    return borrow(element, sizes, _unordered(len(sizes), format), [bounds, *coords, _bits(values)], names, True)._to(format)
 
 
-def _unordered(order: int) -> str:
-    """The encoding of coordinates in any order, in an array for each dimension."""
-    names = [f"d{d}" for d in range(order)]
-    levels = [f"{name} : singleton(nonunique, nonordered, soa)" for name in names]
-    levels[0] = f"{names[0]} : compressed(nonunique, nonordered)"
-    return f"({', '.join(names)}) -> ({', '.join(levels)})"
+_FILL = re.compile(r"\b(?:fill|implicitVal)\s*=\s*(?:#[^>]*>|\([^)]*\)|[^,}>\s]+)")
+
+
+def _unordered(order: int, format: str) -> str:
+    """The encoding of coordinates in any order, in an array for each dimension, with the fill of a format."""
+    kinds = ["singleton(nonunique, nonordered, soa)"] * order
+    kinds[0] = "compressed(nonunique, nonordered)"
+    return _encoding_of(kinds, format)
+
+
+def _all_stored(order: int, format: str) -> str:
+    """The encoding of all elements, with the fill of a format: it is the value of what that does not store."""
+    return _encoding_of(["dense"] * order, format) if _FILL.search(format) else "dense"
+
+
+def _encoding_of(kinds, format: str) -> str:
+    """An encoding with a level of each kind for the dimensions in order, and the fill of a format."""
+    names = [f"d{d}" for d in range(len(kinds))]
+    levels = [f"{name} : {kind}" for name, kind in zip(names, kinds)]
+    fill = _FILL.search(format)
+    return f"{{ map = ({', '.join(names)}) -> ({', '.join(levels)}){', ' + fill[0] if fill else ''} }}"
 
 
 def _coordinates(array, dimension: int, shape) -> np.ndarray:

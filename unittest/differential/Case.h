@@ -82,6 +82,22 @@ void addConcatenation(Case &c);
 /// of the seed and of how many operands its statements have at most (0: four, and eight in a few programs).
 Case generate(uint64_t seed, unsigned operands = 0);
 
+/// A program with its data, and what it means: by tensor of the program, inputs and all values.
+struct Meaning {
+  notation::Program program;
+  std::vector<std::optional<runtime::Tensor>> tensors;
+  std::vector<interpreter::DenseTensor> expected;
+};
+/// Throws Error where the checker refuses the program, or a format cannot hold the result.
+Meaning interpret(const Case &c);
+/// Largest difference that reassociated sums and other libraries' functions may make.
+double tolerance(const notation::Program &program, ElementType type,
+                 const interpreter::DenseTensor &expected);
+
+/// The case with its answers as a line of JSON, for other callers of the compiler; empty where the checker
+/// refuses it, and where inputs are ragged, slices, or like another.
+std::string toJson(const Case &c);
+
 struct Verdict {
   enum class Kind { Agrees, Skipped, Refused, Differs } kind = Kind::Agrees;
   std::string message;

@@ -142,11 +142,20 @@ Random programs on random formats, compiled and compared with the interpreter:
   differential_test --seconds N          for so long (--forever: until stopped), from a seed of the clock
   differential_test --upstream-passes    MLIR's passes between all passes, for all programs; else for one in four
   differential_test --lower-loops        loops drawn by the seed are lowered before the others; else for one program in six
+  differential_test --json               prints them with data and answers, a line each, and runs nothing
   differential_test --compile-times      compiles them only: percentiles of the time, and the seeds that take longest
   TULLE_DIFFERENTIAL_OPERANDS=n          statements have up to so many operands
   TULLE_DIFFERENTIAL_SEED=n              only that program, described
   TULLE_DIFFERENTIAL_COUNT=n, _FIRST=n   how many, from which seed
 )";
+
+void printJson() {
+  const uint64_t first = environment("TULLE_DIFFERENTIAL_FIRST", 1);
+  const uint64_t count = environment("TULLE_DIFFERENTIAL_COUNT", 5000);
+  for (uint64_t seed = first; seed < first + count; ++seed)
+    if (const std::string line = toJson(generate(seed, operands())); !line.empty())
+      fmt::print("{}\n", line);
+}
 
 void printCompileTimes() {
   const uint64_t seed = environment("TULLE_DIFFERENTIAL_SEED", 0);
@@ -170,7 +179,10 @@ int main(int argc, char **argv) {
     else if (std::strcmp(argv[a], "--seconds") == 0 && a + 1 < argc)
       tulle::differential::end =
           tulle::differential::Clock::now() + std::chrono::seconds(std::atol(argv[a + 1]));
-    else if (std::strcmp(argv[a], "--compile-times") == 0) {
+    else if (std::strcmp(argv[a], "--json") == 0) {
+      tulle::differential::printJson();
+      return 0;
+    } else if (std::strcmp(argv[a], "--compile-times") == 0) {
       tulle::differential::printCompileTimes();
       return 0;
     } else if (std::strcmp(argv[a], "--help") == 0)

@@ -44,7 +44,8 @@ double unit(ElementType type) {
   }
 }
 
-/// Largest difference that reassociated sums and other libraries' functions may make.
+} // namespace
+
 double tolerance(const Program &program, ElementType type, const DenseTensor &expected) {
   double points = 16, largest = 0, coarsest = unit(type);
   for (const notation::IndexVar &index : program.indices)
@@ -59,6 +60,8 @@ double tolerance(const Program &program, ElementType type, const DenseTensor &ex
                  unit(t.type == ElementType::F16 || t.type == ElementType::BF16 ? ElementType::F32 : t.type));
   return 8 * unit(type) * largest + coarsest * (largest + points);
 }
+
+namespace {
 
 bool agree(double a, double b, double tolerance) {
   return (std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= tolerance;
@@ -275,16 +278,6 @@ static std::shared_ptr<engine::Executable> compiled(const Program &program, cons
   }
 }
 
-namespace {
-
-/// A program with its data, and what it means.
-struct Meaning {
-  Program program;
-  std::vector<std::optional<runtime::Tensor>> tensors;
-  std::vector<DenseTensor> expected;
-};
-
-/// Throws Error where the checker refuses the program, or a format cannot hold the result.
 Meaning interpret(const Case &c) {
   const std::map<std::string, runtime::Tensor> inputs = pack(c);
   Meaning made;
@@ -305,7 +298,7 @@ Meaning interpret(const Case &c) {
 }
 
 /// Runs it on the data, and compares all results.
-Verdict runAndCompare(engine::Executable &executable, const Program &program, Meaning &meaning) {
+static Verdict runAndCompare(engine::Executable &executable, const Program &program, Meaning &meaning) {
   auto &tensors = meaning.tensors;
   try {
     tensors.resize(executable.program().tensors.size()); // and those that the schedule has added
@@ -328,8 +321,6 @@ Verdict runAndCompare(engine::Executable &executable, const Program &program, Me
     }
   return {};
 }
-
-} // namespace
 
 Verdict judge(const Case &c) {
   Meaning meaning;
