@@ -4,11 +4,12 @@
 #include "kernel.h"
 
 struct rt_block {
+  i64 all; /* bytes from `raw` on; the first word of a block of the C library's, wherever this struct is in it */
   struct rt_block *next;
   void *raw;  /* what the allocator gave */
   char *data;
   i64 bytes;  /* from `data` on */
-  i64 padding[4];
+  i64 padding[3];
 };
 
 struct rt_array {
