@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -35,28 +36,63 @@ def test_a_child_computes_after_its_parent_used_threads(large):
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_threads_compile_and_run_different_kernels(large):
-    S, x = large
-    wrong = []
+def _wrong_answer(S, T, x, kind: int, factor: float) -> str:
+    """What a kernel of this kind computes wrongly; `factor` is in its text, so that each is compiled."""
+    x = x[:S.shape[1]]
+    if kind == 0:
+        good = np.allclose(tl.einsum(f"y(i) = {factor} * A(i,j) * x(j)", A=S, x=x, threads=2), factor * (S @ x))
+    elif kind == 1:
+        good = np.allclose(tl.einsum(f"y(j) = {factor} * A(i,j) * x(i)", A=S, x=x, threads=2), factor * (S.T @ x))
+    elif kind == 2:
+        C = tl.einsum(f"C(i,j) = {factor} * A(i,j) + B(i,j)", A=S, B=T, format="CSR")
+        good = abs(C.to_scipy() - (factor * S + T)).max() < 1e-9
+    elif kind == 3:
+        C = tl.einsum(f"C(i,j) = {factor} * A(i,k) * B(k,j)", A=S, B=T, format="CSR", threads=2)
+        good = abs(C.to_scipy() - factor * (S @ T)).max() < 1e-9
+    elif kind == 4:
+        C = tl.einsum("C(i,j) = c * A(i,j) where B", A=S, B=S, c=factor, format="CSR")
+        good = np.allclose(C.values, factor * S.data)
+    elif kind == 5:
+        good = abs(tl.asarray(factor * S).to("BCSR(2,2)").to_scipy() - factor * S).max() < 1e-9
+    elif kind == 6:
+        good = np.isclose(tl.einsum(f"s max= {factor} * A(i,j) where A", A=S), factor * S.data.max())
+    else:
+        try:
+            tl.einsum(f"y(i) = {factor} * A(i,j) * x(j)", A=S, x=x[1:])
+            good = False
+        except tl.TulleError as error:
+            good = "x" in str(error)
+    return "" if good else f"kind {kind}, factor {factor}"
 
-    def work(k):
-        scale = float(k + 2)
-        program = f"y(i) = {scale} * A(i,j) * x(j) + {k} * z(i)"
-        z = np.arange(20000.0)
-        for _ in range(3):
-            y = tl.einsum(program, A=S, x=x, z=z, threads=2)
-            if not np.allclose(y, scale * (S @ x) + k * z):
-                wrong.append(k)
-            C = tl.einsum("C(i,j) = c * A(i,j) where B", A=S, B=S, c=scale, format="CSR")
-            if not np.allclose(C.values, scale * S.data):
-                wrong.append(k)
+
+def test_threads_compile_and_run_different_kernels(large):
+    """For TULLE_TEST_SECONDS, two where it is not set."""
+    end = time.monotonic() + float(os.environ.get("TULLE_TEST_SECONDS", "2"))
+    S, x = large
+    small = [S[:300, :300].tocsr(), S[300:600, :300].tocsr()]
+    failures, rounds = [], []
+
+    def work(thread):
+        done = 0
+        while done < 2 or time.monotonic() < end:
+            kind = (thread + done) % 8
+            matrices = (S, S) if kind in (0, 1, 4) and done % 4 == 0 else small
+            try:
+                if wrong := _wrong_answer(*matrices, x, kind, 1.0 + thread + done / 8):
+                    failures.append(wrong)
+            except Exception as error:  # a thread's own exception would be lost
+                failures.append(f"kind {kind}: {error!r}")
+            done += 1
+        rounds.append(done)
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong
+    assert not failures
+    assert len(rounds) == 8
+    print(f"{sum(rounds)} kernels")
 
 
 def test_ctrl_c_ends_loops():
