@@ -187,55 +187,95 @@ static engine::CodeForm codeForm(Form form) {
                                   : engine::CodeForm::Object;
 }
 
+namespace {
+
+/// A kernel in the making, for each of its processors.
+class Kernel {
+public:
+  explicit Kernel(const AheadOptions &options)
+      : options(options), triple(targetTriple(options.target)), machines(machinesOf(options, triple)),
+        assembler(context, triple) {}
+
+  const std::vector<Machine> &processors() const { return machines; }
+
+  void add(engine::Compilation &compiled, size_t machine, const std::string &prefix) {
+    const engine::Target &target = machines[machine].target;
+    std::unique_ptr<llvm::Module> code = engine::optimizedModule(
+        compiled.code(), context, target, *engine::makeTargetMachine(target), options.engine.quick);
+    if (!code)
+      throw InternalError("the LLVM dialect could not be translated");
+    assembler.addVariant(std::move(code), prefix);
+  }
+
+  void addConversions(const Interface &kernel, size_t machine) {
+    for (const Step &step : kernel.steps)
+      if (step.isConversion && conversions.insert(conversionName(step, machine)).second) {
+        engine::Compilation conversion = conversionOf(kernel, step, options.engine, machines[machine].target);
+        conversion.lower();
+        add(conversion, machine, conversionName(step, machine));
+      }
+  }
+
+  Ahead finish(const Interface &kernel, Form form) {
+    Ahead ahead;
+    ahead.text = kernel.text;
+    ahead.header = headerOf(kernel);
+    ahead.information = informationOf(kernel, machines, options.threads);
+    assembler.addRuntime();
+    for (const std::string &name : exportsOf(kernel))
+      assembler.requireNew(name);
+    assembler.addText(emitKernel(kernel, machines, options.threads, ahead.information));
+    ahead.code = assembler.finish(exportsOf(kernel), codeForm(form));
+    if (form == Form::Archive)
+      ahead.code = archiveOf(ahead.code, options.name + ".o");
+    if (form == Form::SharedLibrary)
+      ahead.code = linkShared(ahead.code, triple, options.threads == Threads::OpenMp);
+    return ahead;
+  }
+
+private:
+  const AheadOptions &options;
+  const std::string triple;
+  const std::vector<Machine> machines;
+  llvm::LLVMContext context;
+  Assembler assembler;
+  std::set<std::string> conversions;
+};
+
+} // namespace
+
 Ahead compileAhead(const notation::Program &program, const AheadOptions &options, Form form) {
   checkName(options.name);
   engine::checkOptions(options.engine);
-  const std::string triple = targetTriple(options.target);
-  const std::vector<Machine> machines = machinesOf(options, triple);
-  Ahead ahead;
-  llvm::LLVMContext context;
-  Assembler assembler(context, triple);
+  Kernel made(options);
   std::optional<Interface> kernel;
-  std::set<std::string> added; ///< conversions
+  std::vector<std::string> remarks;
+  const std::vector<Machine> &machines = made.processors();
   for (size_t v = 0; v < machines.size(); ++v) {
-    const engine::Target &target = machines[v].target;
-    engine::Compilation compilation = engine::compilationOf(program, options.engine, target);
+    engine::Compilation compilation = engine::compilationOf(program, options.engine, machines[v].target);
     const engine::Signature signature = compilation.lower();
     Interface own = interfaceOf(program, signature, options.name);
     if (kernel && kernel->steps != own.steps)
       throwError("--march {}: this program has other steps there than for {}; compile a kernel for each",
                  machines[v].march, machines[0].march);
     kernel = std::move(own);
-    ahead.remarks = signature.remarks;
-    const std::unique_ptr<llvm::TargetMachine> machine = engine::makeTargetMachine(target);
-    auto add = [&](engine::Compilation &compiled, const std::string &prefix) {
-      std::unique_ptr<llvm::Module> code =
-          engine::optimizedModule(compiled.code(), context, target, *machine, options.engine.quick);
-      if (!code)
-        throw InternalError("the LLVM dialect could not be translated");
-      assembler.addVariant(std::move(code), prefix);
-    };
-    add(compilation, variantPrefix(v));
-    for (const Step &step : kernel->steps)
-      if (step.isConversion && added.insert(conversionName(step, v)).second) {
-        engine::Compilation conversion = conversionOf(*kernel, step, options.engine, target);
-        conversion.lower();
-        add(conversion, conversionName(step, v));
-      }
+    remarks = signature.remarks;
+    made.add(compilation, v, variantPrefix(v));
+    made.addConversions(*kernel, v);
   }
-  ahead.text = program.text;
-  ahead.header = headerOf(*kernel);
-  ahead.information = informationOf(*kernel, machines, options.threads);
-  assembler.addRuntime();
-  for (const std::string &name : exportsOf(*kernel))
-    assembler.requireNew(name);
-  assembler.addText(emitKernel(*kernel, machines, options.threads, ahead.information));
-  ahead.code = assembler.finish(exportsOf(*kernel), codeForm(form));
-  if (form == Form::Archive)
-    ahead.code = archiveOf(ahead.code, options.name + ".o");
-  if (form == Form::SharedLibrary)
-    ahead.code = linkShared(ahead.code, triple, options.threads == Threads::OpenMp);
+  Ahead ahead = made.finish(*kernel, form);
+  ahead.remarks = std::move(remarks);
   return ahead;
+}
+
+Ahead compileAhead(const ConversionFormats &formats, const AheadOptions &options, Form form) {
+  checkName(options.name);
+  engine::checkOptions(options.engine);
+  const Interface kernel = interfaceOf(formats.type, formats.from, formats.to, options.name);
+  Kernel made(options);
+  for (size_t v = 0; v < made.processors().size(); ++v)
+    made.addConversions(kernel, v);
+  return made.finish(kernel, form);
 }
 
 } // namespace tulle::aot

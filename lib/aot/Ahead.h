@@ -30,4 +30,12 @@ struct Ahead {
 /// Throws Error for what cannot be compiled, with the cure.
 Ahead compileAhead(const notation::Program &program, const AheadOptions &options, Form form);
 
+/// The conversion of tensors of some type from one format to another of the same order, both with widths.
+struct ConversionFormats {
+  ElementType type = ElementType::F64;
+  format::Encoding from, to;
+};
+/// A conversion as a kernel: of its input A it makes B. Throws as the other.
+Ahead compileAhead(const ConversionFormats &formats, const AheadOptions &options, Form form);
+
 } // namespace tulle::aot

@@ -1,6 +1,7 @@
 // Tensors as their arguments have them; dimensions with one index have one size.
 #include "aot/Interface.h"
 #include "aot/Steps.h"
+#include "engine/Conversion.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -273,6 +274,43 @@ Interface interfaceOf(const Program &program, const engine::Signature &signature
         kernel.parameters.push_back(t);
   kernel.index32 = engine::coordinatesFit32(program);
   kernel.raw = hasRaw(kernel);
+  return kernel;
+}
+
+Interface interfaceOf(ElementType type, const format::Encoding &from, const format::Encoding &to,
+                      const std::string &name) {
+  engine::requireConvertible(type, from, to);
+  for (const format::Encoding *encoding : {&from, &to})
+    if (format::hasSlices(*encoding))
+      throwError("{} is of a slice, which an argument of a kernel compiled ahead of time cannot be: give the "
+                 "whole tensor, or copy the slice",
+                 format::displayName(*encoding));
+  if (to.explicitVal)
+    throwError("a kernel compiled ahead of time does not make tensors without values: leave out explicitVal");
+  if (to.crdWidth == 2)
+    throwError("{} has coordinates of 2 bits, which a result of a kernel compiled ahead of time cannot have: "
+               "use crdWidth = 8",
+               format::displayName(to));
+  Interface kernel;
+  kernel.name = name;
+  kernel.text = fmt::format("convert {} to {}", format::displayName(from), format::displayName(to));
+  TensorInterface A, B;
+  A.name = A.identifier = "A";
+  B.name = B.identifier = "B";
+  A.type = B.type = type;
+  A.encoding = from;
+  B.encoding = to;
+  A.input = B.result = B.made = true;
+  for (const std::string &dimension : format::dimensionNames(from.order())) {
+    A.sizes.push_back(unsigned(kernel.sizes.size()));
+    kernel.sizes.push_back({"n_" + dimension});
+  }
+  B.sizes = A.sizes;
+  kernel.tensors = {std::move(A), std::move(B)};
+  addArrays(kernel.tensors);
+  kernel.steps = {{"convert1", true, {{0, false, {}}}, {1}, 1}};
+  kernel.parameters = {0, 1};
+  kernel.index32 = from.posWidth < 64 && from.crdWidth < 64 && to.posWidth < 64 && to.crdWidth < 64;
   return kernel;
 }
 

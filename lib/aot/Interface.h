@@ -79,6 +79,10 @@ std::vector<RawParameter> rawParameters(const Interface &kernel);
 Interface interfaceOf(const notation::Program &program, const engine::Signature &signature,
                       const std::string &name);
 
+/// That of a conversion: A in one format becomes B in the other.
+Interface interfaceOf(ElementType type, const format::Encoding &from, const format::Encoding &to,
+                      const std::string &name);
+
 /// Throws Error unless a function of C can be called so.
 void checkName(const std::string &name);
 

@@ -94,22 +94,9 @@ std::string fillText(const Encoding &encoding) {
 }
 
 void requireFormat(const Tensor &tensor, const Encoding &encoding) {
-  if (std::string why = format::whyNotExecutable(encoding, tensor.type); !why.empty())
-    throw Error(why);
-  if (format::hasSlices(encoding))
-    throwError("a tensor cannot be converted to {}: what lies outside the slices is not known; convert the "
-               "whole to that format without slices, and cut it with slice()",
-               format::displayName(encoding));
+  requireConvertible(tensor.type, tensor.encoding, encoding);
   if (std::string why = format::whyNotSizes(encoding, tensor.dims); !why.empty())
     throw Error(why);
-  std::byte have[16] = {}, wanted[16] = {};
-  storeScalar(tensor.type, have, format::fillValue(tensor.encoding, tensor.type));
-  storeScalar(tensor.type, wanted, format::fillValue(encoding, tensor.type));
-  if (!format::isAllDense(tensor.encoding) && std::memcmp(have, wanted, sizeof have) != 0)
-    throwError("cannot convert {} to {}: what is not stored means {} in one and {} in the other; give both "
-               "the same fill",
-               format::displayName(tensor.encoding), format::displayName(encoding), fillText(tensor.encoding),
-               fillText(encoding));
 }
 
 Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &options, ConversionReport &report) {
@@ -298,6 +285,22 @@ Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, c
 }
 
 } // namespace
+
+void requireConvertible(ElementType type, const Encoding &from, const Encoding &to) {
+  if (std::string why = format::whyNotExecutable(to, type); !why.empty())
+    throw Error(why);
+  if (format::hasSlices(to))
+    throwError("a tensor cannot be converted to {}: what lies outside the slices is not known; convert the "
+               "whole to that format without slices, and cut it with slice()",
+               format::displayName(to));
+  std::byte have[16] = {}, wanted[16] = {};
+  storeScalar(type, have, format::fillValue(from, type));
+  storeScalar(type, wanted, format::fillValue(to, type));
+  if (!format::isAllDense(from) && std::memcmp(have, wanted, sizeof have) != 0)
+    throwError("cannot convert {} to {}: what is not stored means {} in one and {} in the other; give both "
+               "the same fill",
+               format::displayName(from), format::displayName(to), fillText(from), fillText(to));
+}
 
 Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &options,
                ConversionReport *report) {

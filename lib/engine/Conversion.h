@@ -21,6 +21,9 @@ struct ConversionReport {
 runtime::Tensor convert(const runtime::Tensor &tensor, const format::Encoding &encoding,
                         const Options &options = {}, ConversionReport *report = nullptr);
 
+/// Throws Error unless tensors in one format can become tensors in the other, whatever their sizes.
+void requireConvertible(ElementType type, const format::Encoding &from, const format::Encoding &to);
+
 /// A tensor whose rows are picked (runtime/tensor/Views.h) with the same in buffers of its own, one row
 /// behind the other; any other tensor as it is. Throws Error when memory does not suffice.
 runtime::Tensor compact(const runtime::Tensor &tensor, const Options &options = {});

@@ -19,7 +19,8 @@ namespace {
 struct CompileOptions {
   ProgramOptions program;
   std::string name, output, package, header, target, threads = "none", strategy = "auto";
-  std::vector<std::string> march;
+  std::vector<std::string> march, convert; ///< convert: from, to
+  unsigned order = 2;
   bool strictFp = false, dropZeros = false, json = false, quiet = false;
 };
 } // namespace
@@ -97,24 +98,57 @@ static void writePackage(const std::string &folder,
   }
 }
 
-static void compile(const CompileOptions &options) {
-  if (options.output.empty() == options.package.empty())
-    throw Error("compile: give either -o FILE or --package FOLDER");
-  const aot::Form form = options.package.empty() ? aot::formOf(options.output) : aot::Form::Archive;
-  const aot::AheadOptions ahead = aheadOptions(options);
-  aot::checkName(ahead.name);
-  requireOutputs(options);
+/// The formats of --convert, with the widths of those that name none.
+static aot::ConversionFormats conversionFormats(const CompileOptions &options) {
+  aot::ConversionFormats formats;
+  for (const std::string &text : options.program.types)
+    formats.type = parseType("--type", text);
+  auto parse = [&](const std::string &text) {
+    format::Encoding encoding = format::parseFormat(text, options.order, "--convert");
+    if (std::string why = format::whyNotExecutable(encoding, formats.type); !why.empty())
+      throwError("--convert '{}': {}", text, why);
+    return format::resolveWidths(encoding, 0, 0);
+  };
+  formats.from = parse(options.convert[0]);
+  formats.to = parse(options.convert[1]);
+  return formats;
+}
+
+static aot::Ahead compileConversion(const CompileOptions &options, const aot::AheadOptions &ahead,
+                                    aot::Form form) {
+  const ProgramOptions &program = options.program;
+  if (!program.text.empty() || !program.tensors.empty() || !program.formats.empty() ||
+      !program.dims.empty() || !program.schedule.empty())
+    throw Error("compile: --convert FROM TO is all that a conversion needs, with --order and --type TYPE; "
+                "leave out the program and what belongs to it");
+  const aot::ConversionFormats formats = conversionFormats(options);
+  Progress progress("compiling");
+  return aot::compileAhead(formats, ahead, form);
+}
+
+static aot::Ahead compileProgram(const CompileOptions &options, const aot::AheadOptions &ahead,
+                                 aot::Form form) {
   const LoadedProgram loaded = load(options.program, /*withData=*/false, ahead.engine);
   if (engine::dependsOnSizes(loaded.program) && !loaded.nominal.empty())
     throwError(
         "the code of this program is for fixed sizes (of subscripts that are sums, or of results that no "
         "operand has), and nothing gives those of '{0}'; add --dims {0}=SIZE…",
         loaded.nominal.front());
-  aot::Ahead made;
-  {
-    Progress progress("compiling");
-    made = aot::compileAhead(loaded.program, ahead, form);
-  }
+  Progress progress("compiling");
+  return aot::compileAhead(loaded.program, ahead, form);
+}
+
+static void compile(const CompileOptions &options) {
+  if (options.output.empty() == options.package.empty())
+    throw Error("compile: give either -o FILE or --package FOLDER");
+  if (options.program.text.empty() && options.convert.empty())
+    throw Error("compile: give either a program or --convert FROM TO");
+  const aot::Form form = options.package.empty() ? aot::formOf(options.output) : aot::Form::Archive;
+  const aot::AheadOptions ahead = aheadOptions(options);
+  aot::checkName(ahead.name);
+  requireOutputs(options);
+  const aot::Ahead made = options.convert.empty() ? compileProgram(options, ahead, form)
+                                                  : compileConversion(options, ahead, form);
   for (const std::string &remark : made.remarks)
     if (!options.quiet)
       fmt::print(stderr, "remark: {}\n", remark);
@@ -177,6 +211,15 @@ void addCompile(CLI::App &app) {
   addProgramOptions(*command, options->program);
   command->get_option("--tensor")
       ->description("NAME=FILE: a sample, whose format and sizes the code is planned for");
+  command->get_option("program")->required(false);
+  command
+      ->add_option("--convert", options->convert,
+                   "FROM TO: instead of a program, the conversion of A in one format to B in the other")
+      ->expected(2)
+      ->type_name("");
+  command->add_option("--order", options->order, "Number of dimensions for --convert (default 2)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("");
   addOutputOptions(*command, *options);
   addMachineOptions(*command, *options);
   addStrategyOption(*command, options->strategy);
@@ -190,6 +233,7 @@ void addCompile(CLI::App &app) {
       "Example:\n  tulle compile 'y(i) = A(i,j) * x(j)' -f A=CSR -o spmv.o --header spmv.h\n"
       "  tulle compile 'C(i,j) = A(i,k) * B(k,j)' -f A=CSR -f B=CSR -f C=CSR --march "
       "x86-64-v2,x86-64-v4 -o spgemm.so --header spgemm.h\n"
+      "  tulle compile --convert CSR 'BCSR(4,4)' -o csr_to_bcsr.o --header csr_to_bcsr.h\n"
       "  tulle compile 'y(i) = A(i,j) * x(j)' -f A=CSR --target aarch64-linux-gnu --march neoverse-n1 -o "
       "spmv.o");
   command->callback([options] { compile(*options); });
