@@ -42,10 +42,13 @@ static std::string roleOf(const TensorInterface &tensor) {
 static std::string describe(const Interface &kernel, const TensorInterface &tensor) {
   std::string text =
       fmt::format("   {}: {}; {} {}, {}\n", tensor.identifier, roleOf(tensor), name(tensor.type),
-                  sizesText(kernel, tensor), commented(format::displayName(tensor.encoding)));
-  for (size_t k = 0; k < tensor.arrays.size(); ++k)
-    text += fmt::format("     buffers[{}]: {}, {} ({} bits)\n", k, tensor.arrays[k].what,
-                        cType(tensor.arrays[k]), tensor.arrays[k].width);
+                  sizesText(kernel, tensor), commented(format::displayName(tensor.format())));
+  for (size_t k = 0; k < tensor.arrays.size(); ++k) {
+    const Array &array = tensor.arrays[k];
+    text += fmt::format("     buffers[{}]: {}, {} ({} bits)", k, array.what, cType(array), array.width);
+    text += array.implied ? fmt::format("; all are {}, and data is null", *tensor.format().explicitVal) : "";
+    text += "\n";
+  }
   return text;
 }
 
@@ -116,7 +119,7 @@ std::string informationOf(const Interface &kernel, const std::vector<Machine> &m
                        {"result", tensor.result},
                        {"allocated", tensor.made},
                        {"type", name(tensor.type)},
-                       {"format", format::print(tensor.encoding)},
+                       {"format", format::print(tensor.format())},
                        {"levels", tensor.encoding.levels.size()},
                        {"sizes", sizes},
                        {"buffers", arrays}});

@@ -98,11 +98,6 @@ static void refuseUnexpressed(const Program &program) {
       throwError("'{}' is a slice, which an argument of a kernel compiled ahead of time cannot be: give the "
                  "whole tensor, or copy the slice",
                  decl.name);
-    if (decl.withoutValues)
-      throwError(
-          "'{}' is a set without values, which a kernel compiled ahead of time does not make: leave out "
-          "explicitVal",
-          decl.name);
     if (decl.result && !decl.input && decl.encoding.crdWidth == 2)
       throwError("'{}' has coordinates of 2 bits, which a result of a kernel compiled ahead of time cannot "
                  "have: use crdWidth = 8",
@@ -121,15 +116,20 @@ static std::vector<TensorInterface> tensorsOf(const Program &program, std::set<s
     tensor.input = decl.input;
     tensor.result = decl.result && decl.written && !decl.condition;
     tensor.like = decl.like;
+    if (tensor.result && decl.withoutValues)
+      tensor.withoutValues = decl.withoutValues;
   }
   return tensors;
 }
 
 /// The arrays of each tensor, as the steps want them.
 static void addArrays(std::vector<TensorInterface> &tensors) {
-  for (TensorInterface &tensor : tensors)
+  for (TensorInterface &tensor : tensors) {
     for (const format::Field &field : format::layout(tensor.encoding).fields)
       tensor.arrays.push_back(arrayOf(field, tensor));
+    if (tensor.withoutValues) // they are truth values in memory of the kernel's own
+      tensor.arrays.back().implied = tensor.made = true;
+  }
   for (TensorInterface &tensor : tensors)
     if (tensor.arrays.size() == 1)
       tensor.arrays.front().name = tensor.identifier;

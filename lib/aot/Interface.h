@@ -28,11 +28,15 @@ struct TensorInterface {
   std::string identifier;
   ElementType type = ElementType::F64;
   format::Encoding encoding;
+  std::optional<format::Encoding> withoutValues{}; ///< that of the result, where it says what the values are
   bool input = false, result = false;
   bool made = false;              ///< the kernel allocates its arrays
   std::vector<unsigned> sizes;    ///< of each dimension
   std::vector<Array> arrays;      ///< in the order of format::layout
   std::optional<unsigned> like{}; ///< the tensor whose structure it has
+
+  /// As the caller has it.
+  const format::Encoding &format() const { return withoutValues ? *withoutValues : encoding; }
 };
 
 struct StepArgument {

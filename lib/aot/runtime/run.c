@@ -243,7 +243,7 @@ static int rt_export(struct rt_call *call, const struct rt_tensor *tensor, tulle
       return 0;
     }
     const struct rt_array *array = &call->arrays[tensor->first + f];
-    buffers[f].data = array->data;
+    buffers[f].data = tensor->fields[f].implied ? 0 : array->data;
     buffers[f].count = array->count;
     buffers[f].width = (int32_t)tensor->fields[f].bits;
     buffers[f].kind = (int32_t)tensor->fields[f].kind;
