@@ -175,23 +175,25 @@ private:
     for (size_t v = 0; v < machines.size(); ++v)
       variants.push_back(variant(v));
     const bool openMp = threads == Threads::OpenMp;
-    return record(
-        {string(kernel.name), integer(int64_t(kernel.parameters.size())),
-         array(each(kernel.parameters, integer)), integer(int64_t(kernel.tensors.size())), array(tensors()),
-         integer(fields()), integer(int64_t(kernel.steps.size())),
-         array(each(kernel.steps, [&](const Step &s) { return step(s); })),
-         integer(int64_t(kernel.loops.size())),
-         array(each(kernel.loops,
-                    [](const notation::Loop &l) {
-                      return record(
-                          {integer(l.begin), integer(l.end), integer(l.most), optionalNumber(l.until)});
-                    })),
-         integer(int64_t(kernel.sizes.size())),
-         array(each(kernel.sizes, [&](const Size &s) { return record({string(s.name), integer(s.fixed)}); })),
-         integer(int64_t(variants.size())), array(variants), "ptr @tulle_rt_1_chosen",
-         integer(kernel.index32), integer(iteration::Costs().workPerThread),
-         openMp ? "ptr @tulle_rt_1_openmp_parallel" : "ptr null",
-         openMp ? "ptr @tulle_rt_1_openmp_threads" : "ptr null"});
+    return record({string(kernel.name), integer(int64_t(kernel.parameters.size())),
+                   array(each(kernel.parameters, integer)), integer(int64_t(kernel.tensors.size())),
+                   array(tensors()), integer(fields()), integer(int64_t(kernel.steps.size())),
+                   array(each(kernel.steps, [&](const Step &s) { return step(s); })),
+                   integer(int64_t(kernel.loops.size())),
+                   array(each(kernel.loops,
+                              [](const notation::Loop &l) {
+                                return record({integer(l.begin), integer(l.end), integer(l.most),
+                                               optionalNumber(l.until)});
+                              })),
+                   integer(int64_t(kernel.sizes.size())),
+                   array(each(kernel.sizes,
+                              [&](const Size &s) {
+                                return record({string(s.name), integer(s.fixed), integer(s.least)});
+                              })),
+                   integer(int64_t(variants.size())), array(variants), "ptr @tulle_rt_1_chosen",
+                   integer(kernel.index32), integer(iteration::Costs().workPerThread),
+                   openMp ? "ptr @tulle_rt_1_openmp_parallel" : "ptr null",
+                   openMp ? "ptr @tulle_rt_1_openmp_threads" : "ptr null"});
   }
 
   //===--- Functions ---===//

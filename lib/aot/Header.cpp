@@ -30,6 +30,8 @@ static std::string sizesText(const Interface &kernel, const TensorInterface &ten
 }
 
 static std::string roleOf(const TensorInterface &tensor) {
+  if (format::hasSlices(tensor.encoding))
+    return "input, the tensor that the slice is cut from";
   if (tensor.input)
     return !tensor.result ? "input"
            : tensor.made  ? "input and result, replaced"

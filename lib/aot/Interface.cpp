@@ -94,10 +94,6 @@ static void refuseUnexpressed(const Program &program) {
     throwError("a tensor that a schedule decomposes into parts cannot be an argument of a kernel compiled "
                "ahead of time: leave out decompose, and make each part a tensor of the program");
   for (const TensorDecl &decl : program.tensors) {
-    if (format::hasSlices(decl.encoding))
-      throwError("'{}' is a slice, which an argument of a kernel compiled ahead of time cannot be: give the "
-                 "whole tensor, or copy the slice",
-                 decl.name);
     if (decl.result && !decl.input && decl.encoding.crdWidth == 2)
       throwError("'{}' has coordinates of 2 bits, which a result of a kernel compiled ahead of time cannot "
                  "have: use crdWidth = 8",
@@ -137,6 +133,21 @@ static void addArrays(std::vector<TensorInterface> &tensors) {
 
 //===--- Sizes ---===//
 
+/// Of what the dimension is cut from.
+static Size wholeSize(const std::string &name, const format::Slice &slice) {
+  return {name, -1, *slice.offset + (*slice.size - 1) * *slice.stride + 1};
+}
+
+std::vector<unsigned> ownSizes(Interface &kernel, const TensorInterface &tensor) {
+  std::vector<unsigned> sizes = tensor.sizes;
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (const auto &slice = tensor.encoding.dims[d].slice) {
+      sizes[d] = unsigned(kernel.sizes.size());
+      kernel.sizes.push_back({fmt::format("{}_of_slice", kernel.sizes[tensor.sizes[d]].name), *slice->size});
+    }
+  return sizes;
+}
+
 namespace {
 
 /// Gives dimensions that have one index one size.
@@ -163,6 +174,8 @@ public:
       known = int(number(*decl.like, dimension));
     else if (known < 0)
       known = int(add(fmt::format("n_{}_{}", decl.name, dimension + 1), decl.dims[dimension]));
+    if (const auto &slice = decl.encoding.dims[dimension].slice)
+      sizes[size_t(known)] = wholeSize(sizes[size_t(known)].name, *slice);
     return unsigned(known);
   }
 
@@ -189,8 +202,14 @@ private:
         continue;
       int &known = numbers[access.tensor][d];
       const notation::IndexVar &variable = program.indices[index];
+      const bool isCut = program.tensors[access.tensor].encoding.dims[d].slice.has_value();
       if (auto found = byIndex.find(index); found == byIndex.end())
-        byIndex[index] = known >= 0 ? unsigned(known) : unsigned(add("n_" + variable.name, variable.size));
+        byIndex[index] =
+            known >= 0 && !isCut ? unsigned(known) : unsigned(add("n_" + variable.name, variable.size));
+      if (isCut) { // the slice has the size of the index, and its whole any
+        sizes[byIndex[index]].fixed = variable.size;
+        continue;
+      }
       if (known >= 0)
         merge(unsigned(known), byIndex[index]);
       known = int(byIndex[index]);
@@ -208,6 +227,7 @@ private:
   void merge(unsigned a, unsigned b) {
     if (a == b)
       return;
+    sizes[b].fixed = std::max(sizes[a].fixed, sizes[b].fixed);
     for (std::vector<int> &dimensions : numbers)
       std::ranges::replace(dimensions, int(a), int(b));
     for (auto &[index, size] : byIndex)
@@ -280,11 +300,6 @@ Interface interfaceOf(const Program &program, const engine::Signature &signature
 Interface interfaceOf(ElementType type, const format::Encoding &from, const format::Encoding &to,
                       const std::string &name) {
   engine::requireConvertible(type, from, to);
-  for (const format::Encoding *encoding : {&from, &to})
-    if (format::hasSlices(*encoding))
-      throwError("{} is of a slice, which an argument of a kernel compiled ahead of time cannot be: give the "
-                 "whole tensor, or copy the slice",
-                 format::displayName(*encoding));
   if (to.explicitVal)
     throwError("a kernel compiled ahead of time does not make tensors without values: leave out explicitVal");
   if (to.crdWidth == 2)
@@ -301,11 +316,12 @@ Interface interfaceOf(ElementType type, const format::Encoding &from, const form
   A.encoding = from;
   B.encoding = to;
   A.input = B.result = B.made = true;
-  for (const std::string &dimension : format::dimensionNames(from.order())) {
-    A.sizes.push_back(unsigned(kernel.sizes.size()));
-    kernel.sizes.push_back({"n_" + dimension});
+  for (unsigned d = 0; d < from.order(); ++d) {
+    const std::string size = "n_" + format::dimensionNames(from.order())[d];
+    A.sizes.push_back(d);
+    kernel.sizes.push_back(from.dims[d].slice ? wholeSize(size, *from.dims[d].slice) : Size{size});
   }
-  B.sizes = A.sizes;
+  B.sizes = ownSizes(kernel, A);
   kernel.tensors = {std::move(A), std::move(B)};
   addArrays(kernel.tensors);
   kernel.steps = {{"convert1", true, {{0, false, {}}}, {1}, 1}};

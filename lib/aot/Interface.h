@@ -12,6 +12,7 @@ namespace tulle::aot {
 struct Size {
   std::string name;
   int64_t fixed = -1; ///< -1: any, told by the arguments
+  int64_t least = 0;  ///< that a slice reaches
 };
 
 /// One array of a tensor.
@@ -31,7 +32,7 @@ struct TensorInterface {
   std::optional<format::Encoding> withoutValues{}; ///< that of the result, where it says what the values are
   bool input = false, result = false;
   bool made = false;              ///< the kernel allocates its arrays
-  std::vector<unsigned> sizes;    ///< of each dimension
+  std::vector<unsigned> sizes;    ///< of each dimension; of a slice, those of the tensor that it is cut from
   std::vector<Array> arrays;      ///< in the order of format::layout
   std::optional<unsigned> like{}; ///< the tensor whose structure it has
 
@@ -66,6 +67,9 @@ struct Interface {
   bool index32 = false;
   bool raw = false; ///< there is a function that takes arrays alone
 };
+
+/// The sizes of a slice that was stored by itself; of any other tensor its own.
+std::vector<unsigned> ownSizes(Interface &kernel, const TensorInterface &tensor);
 
 /// A parameter of NAME_raw: a size, or an array.
 struct RawParameter {

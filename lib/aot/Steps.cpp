@@ -75,10 +75,12 @@ private:
 
   StepArgument argumentOf(const engine::Argument &argument) {
     StepArgument step{argument.tensor, argument.result, {}};
-    if (argument.whole)
+    if (argument.whole &&
+        !engine::sameStorage(format::withoutSlices(kernel.tensors[argument.tensor].encoding),
+                             argument.encoding))
       refuse(argument);
     if (!argument.result) {
-      if (!isStored(argument.tensor, argument.encoding))
+      if (!argument.whole && !isStored(argument.tensor, argument.encoding))
         step.tensor = converted(argument.tensor, argument.encoding);
       return step;
     }
@@ -124,6 +126,7 @@ private:
     auto [it, isNew] = copies.try_emplace({tensor, format::print(encoding)}, unsigned(kernel.tensors.size()));
     if (isNew) {
       TensorInterface copy = kernel.tensors[tensor];
+      copy.sizes = ownSizes(kernel, copy);
       copy.encoding = encoding;
       copy.input = copy.result = false;
       copy.made = true;

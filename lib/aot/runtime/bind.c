@@ -80,17 +80,21 @@ static int rt_bind_sizes(struct rt_call *call, const struct rt_tensor *tensor, c
 static int rt_know_sizes(struct rt_call *call) {
   const struct rt_kernel *kernel = call->kernel;
   for (i64 s = 0; s < kernel->nsizes; ++s) {
-    if (call->sizes[s] >= 0 && (!kernel->index32 || call->sizes[s] <= INT32_MAX))
+    const i64 size = call->sizes[s], least = kernel->sizes[s].least;
+    if (size >= least && (!kernel->index32 || size <= INT32_MAX))
       continue;
-    struct rt_text text = rt_begin_error(call, call->sizes[s] < 0 ? TULLE_INPUT : TULLE_WIDTH);
+    struct rt_text text = rt_begin_error(call, size < least ? TULLE_INPUT : TULLE_WIDTH);
     rt_put(&text, "size ");
     rt_put(&text, kernel->sizes[s].name);
-    if (call->sizes[s] < 0) {
+    if (size < 0) {
       rt_put(&text, " is unknown: set dims and order of the result that has it");
     } else {
       rt_put(&text, " = ");
-      rt_put_number(&text, call->sizes[s]);
-      rt_put(&text, " is more than 2147483647: compile the kernel with 64-bit coordinates");
+      rt_put_number(&text, size);
+      rt_put(&text, size < least ? ": expected that of the tensor that a slice is cut from, at least "
+                                 : " is more than 2147483647: compile the kernel with 64-bit coordinates");
+      if (size < least)
+        rt_put_number(&text, least);
     }
     rt_end_error(call, &text);
     return 0;

@@ -76,6 +76,7 @@ struct rt_loop {
 struct rt_size {
   const char *name;
   i64 fixed; /* -1: any */
+  i64 least; /* that a slice reaches */
 };
 
 struct rt_variant {
