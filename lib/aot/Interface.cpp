@@ -90,9 +90,6 @@ static Array arrayOf(const format::Field &field, const TensorInterface &tensor) 
 }
 
 static void refuseUnexpressed(const Program &program) {
-  if (!program.decompositions.empty())
-    throwError("a tensor that a schedule decomposes into parts cannot be an argument of a kernel compiled "
-               "ahead of time: leave out decompose, and make each part a tensor of the program");
   for (const TensorDecl &decl : program.tensors) {
     if (decl.result && !decl.input && decl.encoding.crdWidth == 2)
       throwError("'{}' has coordinates of 2 bits, which a result of a kernel compiled ahead of time cannot "
@@ -170,6 +167,9 @@ public:
   unsigned number(unsigned tensor, unsigned dimension) {
     int &known = numbers[tensor][dimension];
     const TensorDecl &decl = program.tensors[tensor];
+    for (const notation::Decomposition &decomposition : program.decompositions)
+      if (known < 0 && decomposition.tensor == tensor)
+        known = int(number(decomposition.tensors.front(), dimension));
     if (known < 0 && decl.like && dimension < program.tensors[*decl.like].dims.size())
       known = int(number(*decl.like, dimension));
     else if (known < 0)
@@ -278,6 +278,16 @@ std::vector<RawParameter> rawParameters(const Interface &kernel) {
   return parameters;
 }
 
+/// Whether the caller gives the parts in the place of the tensor.
+static bool isInParts(const Interface &kernel, const Program &program, unsigned tensor) {
+  return std::ranges::count(program.decompositions, tensor, &notation::Decomposition::tensor) > 0 &&
+         std::ranges::none_of(kernel.steps, [&](const Step &step) {
+           return std::ranges::any_of(step.arguments, [&](const StepArgument &argument) {
+             return argument.tensor == tensor || argument.pattern == tensor;
+           });
+         });
+}
+
 Interface interfaceOf(const Program &program, const engine::Signature &signature, const std::string &name) {
   refuseUnexpressed(program);
   Interface kernel;
@@ -290,7 +300,8 @@ Interface interfaceOf(const Program &program, const engine::Signature &signature
   addArrays(kernel.tensors);
   for (bool inputs : {true, false})
     for (unsigned t = 0; t < program.tensors.size(); ++t)
-      if (kernel.tensors[t].input == inputs && (kernel.tensors[t].input || kernel.tensors[t].result))
+      if (kernel.tensors[t].input == inputs && (kernel.tensors[t].input || kernel.tensors[t].result) &&
+          !isInParts(kernel, program, t))
         kernel.parameters.push_back(t);
   kernel.index32 = engine::coordinatesFit32(program);
   kernel.raw = hasRaw(kernel);
