@@ -32,9 +32,10 @@ bool hasOneWideType(const Case &c) {
   });
 }
 
-/// An input that a statement may write: it has storage, a structure and values of its own.
+/// An input that a statement may write: it has storage, a structure and values of its own, and holds any
+/// entries, not two of every four alone.
 bool isWritable(const Case &c, const std::string &name, const Given &given) {
-  return given.slices.empty() && !c.likes.count(name) &&
+  return given.slices.empty() && given.format != "NV24" && !c.likes.count(name) &&
          std::ranges::none_of(c.likes, [&](const auto &like) { return like.second == name; }) &&
          !format::parseFormat(given.format, unsigned(given.dims.size())).explicitVal;
 }
