@@ -39,19 +39,23 @@ def Tulle_DistinctIndicesOp : Tulle_Op<"distinct_indices", [Pure, TypesMatchWith
   let summary = "The integers of a dense tensor, each of which is given once";
   let description = [{
     ```mlir
-    %q = tulle.distinct_indices %p below %n "p(i)" : tensor<?xi32, #dense>
+    %q = tulle.distinct_indices %p below(%n) "p(i)" : tensor<?xi32, #dense>
+    %q = tulle.distinct_indices %p below(%m, %n) "p(i)" : tensor<?x2xi32, #dense>
     ```
     The tensor itself. Where two of its integers are the same coordinate, the call ends with an error that has the text, the place of the second
     in the tensor, and the integer. With `at`, only the integers at these coordinates count, of which -1 stands for all of a dimension.
 
+    With several sizes, the last dimension has a coordinate below each, and what is given once is all of them together. Places where one of them
+    is outside do not count.
+
     Constraints:
-    1. The tensor is dense in the order of its dimensions, with integers of 8, 16, 32 or 64 bits, which are coordinates below the size
-       (tulle.bounded_indices), or negative.
-    2. `at` has a number for each dimension, -1 or above.
+    1. The tensor is dense in the order of its dimensions, with integers of 8, 16, 32 or 64 bits.
+    2. `at` has a number for each dimension, -1 or above; it is not there with several sizes.
+    3. There is one size at least; the last dimension has as many coordinates as there are sizes where these are several.
   }];
-  let arguments = (ins AnyRankedTensor:$source, Index:$size, StrAttr:$text, OptionalAttr<DenseI64ArrayAttr>:$at);
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$sizes, StrAttr:$text, OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$source `below` $size $text (`at` $at^)? attr-dict `:` type($source)";
+  let assemblyFormat = "$source `below` `(` $sizes `)` $text (`at` $at^)? attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
 

@@ -124,8 +124,13 @@ LogicalResult DistinctIndicesOp::verify() {
   RankedTensorType source = getSource().getType();
   if (!isPlainIntegers(source))
     return emitOpError("expected a dense tensor of integers, got ") << source << " (constraint 1)";
-  if (!isPlace(getAt(), source))
-    return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 2)";
+  if (!isPlace(getAt(), source) || (getAt() && getSizes().size() > 1))
+    return emitOpError("expected a coordinate for each dimension of ")
+           << source << ", or -1, and none with several sizes (constraint 2)";
+  const auto several = int64_t(getSizes().size());
+  if (several == 0 || (several > 1 && (source.getRank() == 0 || source.getShape().back() != several)))
+    return emitOpError("expected one size, or one for each coordinate in the last dimension of ")
+           << source << ", got " << several << " (constraint 3)";
   return success();
 }
 

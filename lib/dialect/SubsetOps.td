@@ -64,7 +64,7 @@ def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
     ```
     The inverse of tulle.gather: element, or slice, of the source at each place of the indices is that of the result at the coordinates there. Elsewhere the
     result has what the destination has. Where several places have the same coordinates, the result has the element of one of them. With `unique`,
-    no two have: integers that give one coordinate each are checked.
+    no two have; of tensors, that is checked before the loops.
 
     `outside` says what becomes of integers that are no coordinates: an `error` is the default, with `nothing` the elements there are dropped, with
     `nearest` they are stored at 0 or the last coordinate.
@@ -76,6 +76,7 @@ def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
     2. `coordinates` are distinct dimensions of the destination, one at least, and the last dimension of the indices has their number as its static size;
        indices are integers of 8, 16, 32 or 64 bits, or of type index, and as a tensor they are dense in the order of its dimensions.
     3. The dimensions of the source are those of the indices but the last, and then those of the destination that are not in `coordinates`; element types are equal.
+    4. With `unique`, `outside` is not `nearest`: what is clamped meets at the ends of the dimension.
   }];
   let arguments = (ins Tulle_TensorOrMemRef:$source, Tulle_TensorOrMemRef:$init, Tulle_TensorOrMemRef:$indices,
                        OptionalAttr<DenseI64ArrayAttr>:$coordinates,

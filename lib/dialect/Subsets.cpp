@@ -140,6 +140,10 @@ LogicalResult ScatterOp::verify() {
   const Subset subset(*this);
   if (failed(subset.verifyKinds(getResult())) || failed(subset.verifyCoordinates()))
     return failure();
+  if (getUnique() && getOutside() == Outside::Nearest)
+    return emitOpError(
+        "expected integers that are not clamped: these meet at the ends of the dimension; leave "
+        "out 'unique', or 'outside nearest' (constraint 4)");
   return subset.verifyPart();
 }
 

@@ -387,6 +387,18 @@ void CallMemory::repeatedError(const char *text, int64_t length, const int64_t *
   leave();
 }
 
+void CallMemory::repeatedPlaceError(const char *text, int64_t length, const int64_t *coordinates,
+                                    int64_t rank, const int64_t *values, int64_t count) {
+  report([&] {
+    const std::span<const int64_t> place(coordinates, size_t(rank)), together(values, size_t(count));
+    throwError(
+        "'{}' is ({}) at ({}), and at a place before: each element is given once; leave out 'unique' to "
+        "have one of what meets",
+        std::string_view(text, size_t(length)), fmt::join(together, ", "), fmt::join(place, ", "));
+  });
+  leave();
+}
+
 //===--- Symbols ---===//
 
 /// A member function of the current call's memory as a plain function.
@@ -417,6 +429,8 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
       {"tulle_error_index", reinterpret_cast<void *>(OfCurrent<&CallMemory::indexError>::call)},
       {"tulle_error_repeated", reinterpret_cast<void *>(OfCurrent<&CallMemory::repeatedError>::call)},
+      {"tulle_error_repeated_place",
+       reinterpret_cast<void *>(OfCurrent<&CallMemory::repeatedPlaceError>::call)},
   };
   return symbols;
 }

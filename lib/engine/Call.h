@@ -88,6 +88,8 @@ public:
                                int64_t value, int64_t size);
   [[noreturn]] void repeatedError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
                                   int64_t value, int64_t size);
+  [[noreturn]] void repeatedPlaceError(const char *text, int64_t length, const int64_t *coordinates,
+                                       int64_t rank, const int64_t *values, int64_t count);
   using Task = void (*)(void *context, int64_t task);
   void parallel(int64_t tasks, Task task, void *context);
   int64_t orderedScan(int64_t *cell, int64_t number, int64_t amount);

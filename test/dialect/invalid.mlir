@@ -418,6 +418,22 @@ func.func @reshape_sum(%A: tensor<?x?xf64, #CSR>, %n: index) {
 
 // -----
 
+func.func @too_many_sizes(%p: tensor<?x2xi32>, %n: index) {
+  // expected-error @+1 {{expected one size, or one for each coordinate in the last dimension of 'tensor<?x2xi32>', got 3 (constraint 3)}}
+  %q = tulle.distinct_indices %p below(%n, %n, %n) "p" : tensor<?x2xi32>
+  return
+}
+
+// -----
+
+func.func @together_at(%p: tensor<?x2xi32>, %n: index) {
+  // expected-error @+1 {{expected a coordinate for each dimension of 'tensor<?x2xi32>', or -1, and none with several sizes (constraint 2)}}
+  %q = tulle.distinct_indices %p below(%n, %n) "p" at [-1, 0] : tensor<?x2xi32>
+  return
+}
+
+// -----
+
 func.func @indices_at(%p: tensor<?xi32>, %n: index) {
   // expected-error @+1 {{expected a coordinate for each dimension of 'tensor<?xi32>', or -1 (constraint 3)}}
   %q = tulle.bounded_indices %p below %n outside error "p(i)" at [0, -1] : tensor<?xi32> -> tensor<?xi32>

@@ -184,11 +184,13 @@ module @differs attributes {tulle.cpu = #tulle.cpu<x86-64-v3, masks = true, l2 =
 
 #selection = #tulle.encoding<{ map = (i, j) -> (i : dense, j : singleton(padded)), posWidth = 32, crdWidth = 32 }>
 // CHECK-LABEL: @selection
-func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %n: index) -> tensor<?x?xi32, #selection> {
+func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %t: tensor<?x2xi32>, %n: index) -> tensor<?x?xi32, #selection> {
   // CHECK: %[[Q:.*]] = tulle.bounded_indices %{{.*}} below %[[N:[^ ]*]] outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
   %checked = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
-  // CHECK: tulle.distinct_indices %[[Q]] below %[[N]] "p(i)" : tensor<?xi32>
-  %distinct = tulle.distinct_indices %checked below %n "p(i)" : tensor<?xi32>
+  // CHECK: tulle.distinct_indices %[[Q]] below(%[[N]]) "p(i)" : tensor<?xi32>
+  %distinct = tulle.distinct_indices %checked below(%n) "p(i)" : tensor<?xi32>
+  // CHECK: tulle.distinct_indices %{{.*}} below(%[[N]], %[[N]]) "t" : tensor<?x2xi32>
+  %together = tulle.distinct_indices %t below(%n, %n) "t" : tensor<?x2xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
   %nearest = tulle.bounded_indices %q below %n outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>

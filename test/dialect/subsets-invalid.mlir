@@ -81,6 +81,14 @@ func.func @type(%x: tensor<4xf32>, %p: tensor<2x1xindex>, %y: tensor<2xf64>) {
 
 // -----
 
+func.func @clamped_unique(%x: tensor<2xf32>, %p: tensor<2x2xindex>, %y: tensor<4x4xf32>) {
+  // expected-error @+1 {{expected integers that are not clamped: these meet at the ends of the dimension; leave out 'unique', or 'outside nearest' (constraint 4)}}
+  %r = tulle.scatter unique %x into %y[%p] outside nearest : tensor<2xf32> into tensor<4x4xf32>[tensor<2x2xindex>]
+  return
+}
+
+// -----
+
 func.func @view_of_tensor(%x: tensor<4x4xf32>, %p: tensor<2x1xindex>, %y: tensor<2x4xf32>) {
   // expected-error @+1 {{expected buffers of which to have a view, got 'tensor<4x4xf32>'; copy, or bufferize first (constraint 4)}}
   %r = tulle.gather view %x[%p] coordinates = [0] into %y : tensor<4x4xf32>[tensor<2x1xindex>] into tensor<2x4xf32>

@@ -74,7 +74,7 @@ func.func @branched(%X: tensor<7x8xf64>, %p: tensor<3x1xindex>) -> tensor<3x8xf6
 // CHECK-SAME: (%[[Y:.*]]: tensor<3x8xf64>, %[[Z:.*]]: tensor<7x8xf64>, %[[P:.*]]: tensor<3x1xi32>)
 func.func @scatter(%y: tensor<3x8xf64>, %z: tensor<7x8xf64>, %p: tensor<3x1xi32>) -> tensor<7x8xf64> {
   // CHECK: %[[Q:.*]] = tulle.bounded_indices %[[P]] below %{{.*}} outside error "indices" at [-1, 0]
-  // CHECK: %[[D:.*]] = tulle.distinct_indices %[[Q]] below %{{.*}} "indices" at [-1, 0]
+  // CHECK: %[[D:.*]] = tulle.distinct_indices %[[Q]] below(%{{.*}}) "indices" at [-1, 0]
   // CHECK: %[[S:.*]] = tulle.one_hot total distinct %[[D]]
   // CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel", "parallel"]} ins(%[[Y]], %[[S]] : {{.*}}) outs(%[[Z]] : tensor<7x8xf64>)
   %r = tensor.scatter %y into %z[%p] scatter_dims([0]) unique : (tensor<3x8xf64>, tensor<7x8xf64>, tensor<3x1xi32>) -> tensor<7x8xf64>

@@ -23,10 +23,14 @@ func.func @nothing(%x: tensor<4xf32>, %p: tensor<5x1xi8>, %y: tensor<5xf32>) -> 
   return %r : tensor<5xf32>
 }
 
-// Of two coordinates neither is given once, so that `unique` says nothing of one of them.
+// Of two coordinates neither is given once, but both together: selections of one are not distinct. Errors have the argument's name.
 // CHECK-LABEL: @points
-func.func @points(%y: tensor<5xf32>, %z: tensor<4x4xf32>, %p: tensor<5x2xi32>) -> tensor<4x4xf32> {
-  // CHECK-NOT: distinct
+func.func @points(%y: tensor<5xf32>, %z: tensor<4x4xf32>, %p: tensor<5x2xi32> {tulle.name = "cells"}) -> tensor<4x4xf32> {
+  // CHECK: %[[D:.*]] = tulle.distinct_indices %arg2 below(%{{.*}}, %{{.*}}) "cells" : tensor<5x2xi32>
+  // CHECK: %[[ROWS:.*]] = tulle.bounded_indices %[[D]] below %{{.*}} outside error "cells" at [-1, 0]
+  // CHECK: tulle.one_hot total %[[ROWS]]
+  // CHECK: %[[COLUMNS:.*]] = tulle.bounded_indices %[[D]] below %{{.*}} outside error "cells" at [-1, 1]
+  // CHECK: tulle.one_hot total %[[COLUMNS]]
   // CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel", "parallel"]
   %r = tulle.scatter unique %y into %z[%p] : tensor<5xf32> into tensor<4x4xf32>[tensor<5x2xi32>]
   return %r : tensor<4x4xf32>

@@ -123,6 +123,13 @@ void tulle_error_group(i64 level, i64 parent, i64 found, i64 wanted) {
   rt_leave();
 }
 
+static void rt_put_numbers(struct rt_text *text, const i64 *numbers, i64 count) {
+  for (i64 k = 0; k < count; ++k) {
+    rt_put(text, k ? ", " : "");
+    rt_put_number(text, numbers[k]);
+  }
+}
+
 static struct rt_text rt_begin_index_error(struct rt_call *call, const char *words, i64 length,
                                            const i64 *coordinates, i64 rank, i64 value) {
   struct rt_text text = rt_begin_error(call, TULLE_INPUT);
@@ -131,10 +138,7 @@ static struct rt_text rt_begin_index_error(struct rt_call *call, const char *wor
   rt_put(&text, "' is ");
   rt_put_number(&text, value);
   rt_put(&text, " at (");
-  for (i64 k = 0; k < rank; ++k) {
-    rt_put(&text, k ? ", " : "");
-    rt_put_number(&text, coordinates[k]);
-  }
+  rt_put_numbers(&text, coordinates, rank);
   return text;
 }
 
@@ -153,6 +157,21 @@ void tulle_error_repeated(const char *words, i64 length, const i64 *coordinates,
   struct rt_call *call = rt_current();
   struct rt_text text = rt_begin_index_error(call, words, length, coordinates, rank, value);
   rt_put(&text, "), and at a place before: each coordinate is given once");
+  rt_end_error(call, &text);
+  rt_leave();
+}
+
+void tulle_error_repeated_place(const char *words, i64 length, const i64 *coordinates, i64 rank,
+                                const i64 *values, i64 count) {
+  struct rt_call *call = rt_current();
+  struct rt_text text = rt_begin_error(call, TULLE_INPUT);
+  rt_put(&text, "'");
+  rt_put_some(&text, words, length);
+  rt_put(&text, "' is (");
+  rt_put_numbers(&text, values, count);
+  rt_put(&text, ") at (");
+  rt_put_numbers(&text, coordinates, rank);
+  rt_put(&text, "), and at a place before: each element is given once");
   rt_end_error(call, &text);
   rt_leave();
 }

@@ -33,31 +33,45 @@ public:
   }
   /// Ends the call: the error has the text, the place, the integer and a size.
   void refuse(StringRef symbol, Value position, Value integer, Value size) const {
-    OpBuilder &b = emit.builder;
-    const auto rank = int64_t(emit.storage.dims.size());
-    Value coordinates =
-        levels::allocaAtEntry(b, emit.loc, MemRefType::get({std::max<int64_t>(rank, 1)}, b.getI64Type()));
-    Value rest = position;
-    for (int64_t d = rank; d-- > 0;) {
-      Value quotient = emit.divide(rest, emit.storage.dims[d]),
-            own = emit.sub(rest, emit.mul(quotient, emit.storage.dims[d]));
-      memref::StoreOp::create(b, emit.loc, arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), own),
-                              coordinates, emit.constant(d));
-      rest = quotient;
-    }
-    auto address = [&](Value buffer) -> Value {
-      return memref::ExtractAlignedPointerAsIndexOp::create(b, emit.loc, buffer);
-    };
-    assemble::call(emit, symbol,
-                   {address(characters(text)), emit.constant(int64_t(text.size())), address(coordinates),
-                    emit.constant(rank), arith::IndexCastOp::create(b, emit.loc, b.getIndexType(), integer),
-                    size});
+    refuseAt(symbol, position, emit.storage.dims.size(), coordinate(integer), size);
+  }
+  /// The same with all integers of the last dimension.
+  void refuseTogether(StringRef symbol, Value place, ArrayRef<Value> integers) const {
+    refuseAt(symbol, place, emit.storage.dims.size() - 1, address(inMemory(integers)),
+             emit.constant(int64_t(integers.size())));
+  }
+  Value coordinate(Value integer) const {
+    return arith::IndexCastOp::create(emit.builder, emit.loc, emit.builder.getIndexType(), integer);
   }
 
   const Emitter &emit;
   Value buffer, count;
 
 private:
+  /// A place is a position in the first dimensions.
+  void refuseAt(StringRef symbol, Value place, size_t rank, Value value, Value size) const {
+    Values coordinates(rank);
+    for (size_t d = rank; d-- > 0;) {
+      Value quotient = emit.divide(place, emit.storage.dims[d]);
+      coordinates[d] = emit.sub(place, emit.mul(quotient, emit.storage.dims[d]));
+      place = quotient;
+    }
+    assemble::call(emit, symbol,
+                   {address(characters(text)), emit.constant(int64_t(text.size())),
+                    address(inMemory(coordinates)), emit.constant(int64_t(rank)), value, size});
+  }
+  Value address(Value memory) const {
+    return memref::ExtractAlignedPointerAsIndexOp::create(emit.builder, emit.loc, memory);
+  }
+  Value inMemory(ArrayRef<Value> numbers) const {
+    OpBuilder &b = emit.builder;
+    const auto count = std::max<int64_t>(int64_t(numbers.size()), 1);
+    Value memory = levels::allocaAtEntry(b, emit.loc, MemRefType::get({count}, b.getI64Type()));
+    for (auto [n, number] : llvm::enumerate(numbers))
+      memref::StoreOp::create(b, emit.loc, arith::IndexCastOp::create(b, emit.loc, b.getI64Type(), number),
+                              memory, emit.constant(int64_t(n)));
+    return memory;
+  }
   Value forEachRead(unsigned d, Value position, Value carried, Step step) const {
     const ArrayRef<int64_t> fixed = *places;
     if (d == fixed.size())
@@ -207,6 +221,73 @@ void checkDistinct(const Emitter &emit, DistinctIndicesOp op, Value size) {
   memref::DeallocOp::create(b, emit.loc, met);
 }
 
+/// Several coordinates at each place, in a hash table of the places that were met: it has a slot in two for
+/// each, whatever the sizes are.
+class PlacesMet {
+public:
+  PlacesMet(const Emitter &emit, DistinctIndicesOp op, ArrayRef<Value> sizes)
+      : emit(emit), b(emit.builder), table(emit, op.getText(), std::nullopt), sizes(sizes),
+        places(emit.divide(table.count, emit.constant(int64_t(sizes.size())))),
+        capacity(emit.add(emit.add(places, places), 1)) {}
+
+  /// Ends the call where the coordinates of a place are those of one before.
+  void check() {
+    slots = memref::AllocOp::create(b, emit.loc, MemRefType::get({ShapedType::kDynamic}, b.getIndexType()),
+                                    capacity);
+    levels::forEach(b, emit.loc, zero, capacity, LoopKind::Parallel,
+                    [&](Value slot) { memref::StoreOp::create(b, emit.loc, zero, slots, slot); });
+    levels::forEach(b, emit.loc, zero, places, LoopKind::Reduction, [&](Value place) {
+      const Values own = at(place);
+      Value inside = emit.isBelow(own[0], sizes[0]);
+      for (size_t k = 1; k < own.size(); ++k)
+        inside = emit.both(inside, emit.isBelow(own[k], sizes[k]));
+      levels::when(emit, inside, [&] { insert(place, own); });
+    });
+    memref::DeallocOp::create(b, emit.loc, slots);
+  }
+
+private:
+  const Emitter &emit;
+  OpBuilder &b;
+  const Table table;
+  ArrayRef<Value> sizes;
+  Value places, capacity, slots, zero = emit.constant(0);
+
+  Values at(Value place) const {
+    Values coordinates;
+    Value first = emit.mul(place, int64_t(sizes.size()));
+    for (size_t k = 0; k < sizes.size(); ++k)
+      coordinates.push_back(table.coordinate(table.stored(emit.add(first, int64_t(k)))));
+    return coordinates;
+  }
+  /// The next slot without a place is that of this one; slots hold numbers of places from 1 on.
+  void insert(Value place, const Values &own) const {
+    auto met = [&](Value slot) -> Value { return memref::LoadOp::create(b, emit.loc, slots, slot); };
+    Value slot = levels::whileLoop(
+        b, emit.loc, slotOf(own),
+        [&](const Values &probed) { return emit.isDifferent(met(probed[0]), zero); },
+        [&](const Values &probed) -> Values {
+          const Values other = at(emit.sub(met(probed[0]), 1));
+          Value same = emit.isEqual(own[0], other[0]);
+          for (size_t k = 1; k < own.size(); ++k)
+            same = emit.both(same, emit.isEqual(own[k], other[k]));
+          levels::when(emit, same, [&] { table.refuseTogether("tulle_error_repeated_place", place, own); });
+          Value next = emit.add(probed[0], 1);
+          return {emit.select(emit.isBelow(next, capacity), next, zero)};
+        })[0];
+    memref::StoreOp::create(b, emit.loc, emit.add(place, 1), slots, slot);
+  }
+  /// Multiplication by an odd number near 2^64 divided by the golden ratio spreads neighbours.
+  Value slotOf(const Values &coordinates) const {
+    Value hash = zero, factor = emit.constant(int64_t(0x9e3779b97f4a7c15));
+    for (Value coordinate : coordinates) {
+      hash = arith::MulIOp::create(b, emit.loc, arith::AddIOp::create(b, emit.loc, hash, coordinate), factor);
+      hash = arith::XOrIOp::create(b, emit.loc, hash, emit.shiftRight(hash, 32));
+    }
+    return arith::RemUIOp::create(b, emit.loc, hash, capacity);
+  }
+};
+
 } // namespace
 
 void Lowering::lower(BoundedIndicesOp op) {
@@ -225,7 +306,13 @@ void Lowering::lower(BoundedIndicesOp op) {
 }
 
 void Lowering::lower(DistinctIndicesOp op) {
-  checkDistinct(emitter(op, op.getSource()), op, values.lookup(op.getSize()));
+  Values sizes;
+  for (Value size : op.getSizes())
+    sizes.push_back(values.lookup(size));
+  if (sizes.size() == 1)
+    checkDistinct(emitter(op, op.getSource()), op, sizes[0]);
+  else
+    PlacesMet(emitter(op, op.getSource()), op, sizes).check();
   tensors[op.getResult()] = tensors.lookup(op.getSource());
 }
 

@@ -579,10 +579,7 @@ Value LoopEmitter::dimSize(unsigned index) {
       return selection.getSize();
     tensor = selection.getSource();
   }
-  if (auto distinct = tensor.getDefiningOp<dialect::DistinctIndicesOp>())
-    tensor = distinct.getSource();
-  if (auto bounded = tensor.getDefiningOp<dialect::BoundedIndicesOp>())
-    tensor = bounded.getSource();
+  tensor = beforeChecks(tensor);
   if (auto type = cast<RankedTensorType>(tensor.getType()); !type.isDynamicDim(dim))
     return arith::ConstantIndexOp::create(b, loc, type.getDimSize(dim));
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())

@@ -1,5 +1,6 @@
 // Gathers and scatters as what the importer of the notation makes of Y(a,b,i,k) = X(i, p(a,b,0), k) and of
 // Z(i, p(a,b,0), k) = Y(a,b,i,k); index maps as tensors.
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,7 +47,10 @@ public:
         given(op.getGiven()), outside(op.getOutside()) {}
   Expansion(OpBuilder &b, dialect::ScatterOp op)
       : b(b), loc(op.getLoc()), whole(op.getInit()), part(op.getSource()), indices(op.getIndices()),
-        given(op.getGiven()), outside(op.getOutside()), unique(op.getUnique() && given.size() == 1) {}
+        given(op.getGiven()), outside(op.getOutside()), unique(op.getUnique() && given.size() == 1) {
+    if (op.getUnique() && given.size() > 1)
+      indices = givenOnce();
+  }
 
   Value gather() const {
     SmallVector<utils::IteratorType> kinds(size_t(rank(part)), utils::IteratorType::parallel);
@@ -131,6 +135,26 @@ private:
     return all;
   }
 
+  /// The integers, of which no two places give one element: neither coordinate alone is given once, so that
+  /// selections are not distinct.
+  Value givenOnce() const {
+    SmallVector<Value> sizes;
+    for (int64_t d : given)
+      sizes.push_back(tensor::DimOp::create(b, loc, whole, d));
+    return dialect::DistinctIndicesOp::create(b, loc, typeOf(indices), indices, sizes, nameOf(indices),
+                                              DenseI64ArrayAttr());
+  }
+  /// What errors call the integers.
+  StringAttr nameOf(Value integers) const {
+    if (auto distinct = integers.getDefiningOp<dialect::DistinctIndicesOp>())
+      integers = distinct.getSource();
+    auto arg = dyn_cast<BlockArgument>(integers);
+    auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
+    auto name = function ? function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), dialect::kNameAttr)
+                         : StringAttr();
+    return name ? name : b.getStringAttr("indices");
+  }
+
   Value selection(size_t k) const {
     Value size = tensor::DimOp::create(b, loc, whole, given[k]);
     SmallVector<int64_t> at(size_t(rank(indices) - 1), -1);
@@ -138,7 +162,7 @@ private:
     RankedTensorType type = typeOf(indices);
     if (outside != dialect::Outside::Error)
       type = type.clone(b.getIntegerType(std::max(type.getElementTypeBitWidth(), 32u)));
-    const auto text = b.getStringAttr("indices");
+    const StringAttr text = nameOf(indices);
     const auto places = b.getDenseI64ArrayAttr(at);
     Value bounded = dialect::BoundedIndicesOp::create(b, loc, type, indices, size, outside, text, 0, places);
     if (unique)

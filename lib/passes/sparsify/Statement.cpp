@@ -11,6 +11,15 @@ namespace tulle::passes {
 using namespace mlir;
 using iteration::Subscript;
 
+Value beforeChecks(Value integers) {
+  while (Operation *check = integers.getDefiningOp()) {
+    if (!isa<dialect::BoundedIndicesOp, dialect::DistinctIndicesOp>(check))
+      break;
+    integers = check->getOperand(0);
+  }
+  return integers;
+}
+
 namespace {
 
 /// The function argument that an operand is, or is converted from.
@@ -19,10 +28,7 @@ BlockArgument argumentOf(Value operand) {
     operand = reshape.getSource();
   if (auto selection = operand.getDefiningOp<dialect::OneHotOp>())
     operand = selection.getSource();
-  if (auto distinct = operand.getDefiningOp<dialect::DistinctIndicesOp>())
-    operand = distinct.getSource();
-  if (auto bounded = operand.getDefiningOp<dialect::BoundedIndicesOp>())
-    operand = bounded.getSource();
+  operand = beforeChecks(operand);
   if (auto convert = operand.getDefiningOp<dialect::ConvertOp>())
     operand = convert.getSource();
   auto arg = dyn_cast<BlockArgument>(operand);

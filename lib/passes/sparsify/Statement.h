@@ -7,6 +7,9 @@
 
 namespace tulle::passes {
 
+/// The tensor whose integers are checked, or made coordinates, as these are.
+mlir::Value beforeChecks(mlir::Value integers);
+
 /// One input, or (last) the result.
 struct SparseOperand {
   mlir::Value tensor;
