@@ -2,6 +2,7 @@
 #include "format/Layout.h"
 #include "notation/Resolve.h"
 #include "notation/Sparsity.h"
+#include "notation/SplitDigits.h"
 #include "support/Errors.h"
 #include "support/Suggest.h"
 #include <algorithm>
@@ -42,6 +43,7 @@ public:
     program.indices = resolved.indices;
     for (unsigned t = 0; t < program.tensors.size(); ++t)
       program.tensors[t].type = *types[t];
+    checkSplits();
     checkExplicit();
     takeWidths(program);
     markResults();
@@ -277,20 +279,30 @@ private:
   /// are all there are, and each dimension is as large as its digit.
   void checkDigits() const {
     for (const Use &use : resolved.uses) {
-      const unsigned tensor = use.access.tensor;
-      if (!hasDigits(use.access) || format::isAllDense(encodingOf(tensor)))
+      if (!hasDigits(use.access) || format::isAllDense(encodingOf(use.access.tensor)))
         continue;
-      const format::Encoding encoding = encodingOf(tensor);
       for (size_t d = 0; d < use.access.subscripts.size(); ++d)
         checkDigit(use.access, d);
-      const Reshape reshape = reshapeOf(use.access);
-      if (!format::reshaped(encoding, reshape.digits, unsigned(reshape.subscripts.size())))
-        resolved.fail(
-            use.access.range,
-            fmt::format("'{}' as {} is no tensor of whole indices: each of its dimensions, and each "
-                        "of its levels, has to be the digit that follows on another; convert it to a "
-                        "dense format, or one with a level for each dimension",
-                        resolved.tensors[tensor], format::displayName(encoding)));
+    }
+  }
+
+  /// Where the tensor is none of whole indices, the digits are loops.
+  void checkSplits() const {
+    for (const Statement &s : program.statements) {
+      if (canSplitDigits(program, s))
+        continue;
+      for (const Access *access : operandsOf(s))
+        if (readsAsDigits(program, *access))
+          resolved.fail(
+              access->range,
+              fmt::format(
+                  "'{}' as {} is no tensor of whole indices: each of its dimensions, and each of its "
+                  "levels, has to be the digit that follows on another, or the digits of this statement "
+                  "those of one number system, and its result dense; convert '{}' to a dense format, or "
+                  "one with a level for each dimension",
+                  resolved.tensors[access->tensor],
+                  format::displayName(program.tensors[access->tensor].encoding),
+                  resolved.tensors[access->tensor]));
     }
   }
 

@@ -1,6 +1,9 @@
 // An index at whose digits a dense result of another statement is read becomes these digits: `v(l) = C(l /
-// 64, l % 64)` has the loops of C, and fuses with them, where a loop over l would divide at each element.
+// 64, l % 64)` has the loops of C, and fuses with them, where a loop over l would divide at each element. So
+// does one of which a sparse tensor has some digits: `v(l) = A(l / 64) * x(l)` is `v(64*a + b) = A(a) *
+// x(64*a + b)`, whose loop over a follows A.
 // (RFC on structured codegen beyond rectangular arrays: fusion through reshapes.)
+#include "notation/SplitDigits.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -138,27 +141,68 @@ bool isScheduled(const Statement &s, const std::string &name) {
          std::ranges::any_of(s.loops.derived, in, &LoopSchedule::Derived::from);
 }
 
-/// The indices at whose digits the statement reads results of others before it.
-std::set<unsigned> candidates(const Program &program, const Statement &s, const std::vector<bool> &written) {
+/// The indices at whose digits the statement reads what the test says.
+std::set<unsigned> indicesOfDigits(const Statement &s, const std::function<bool(const Access &)> &isMeant) {
   std::set<unsigned> found;
-  forEachAccess(s.rhs, [&](const Access &access) {
-    for (const Affine &subscript : access.subscripts)
-      if (subscript.isDigit() && written[access.tensor] &&
-          !isScheduled(s, program.indices[subscript.terms[0].first].name))
+  for (const Access *access : operandsOf(s))
+    for (const Affine &subscript : access->subscripts)
+      if (subscript.isDigit() && isMeant(*access))
         found.insert(subscript.terms[0].first);
-  });
+  return found;
+}
+
+/// Those at whose digits sparse tensors are read, which would have no levels for the index.
+std::set<unsigned> splitIndices(const Program &program, const Statement &s) {
+  return indicesOfDigits(s, [&](const Access &access) { return readsAsDigits(program, access); });
+}
+
+/// Whether the left side can be a sum of digits.
+bool hasPlainResult(const Program &program, const Statement &s) {
+  return s.indirections.empty() && s.concat.isNone() && !s.part && isDense(program.tensors[s.lhs.tensor]);
+}
+
+/// Those at whose digits it reads results of others before it, and need not be loops.
+std::set<unsigned> candidates(const Program &program, const Statement &s, const std::vector<bool> &written) {
   auto isSparse = [&](const Access *access) { return !isDense(program.tensors[access->tensor]); };
-  const bool mayChange = s.indirections.empty() && s.concat.isNone() && !s.part && !isSparse(&s.lhs) &&
-                         std::ranges::none_of(operandsOf(s), isSparse);
-  return mayChange ? found : std::set<unsigned>();
+  if (!hasPlainResult(program, s) || std::ranges::any_of(operandsOf(s), isSparse))
+    return {};
+  std::set<unsigned> found = indicesOfDigits(s, [&](const Access &access) { return written[access.tensor]; });
+  std::erase_if(found, [&](unsigned index) { return isScheduled(s, program.indices[index].name); });
+  return found;
 }
 
 } // namespace
 
+bool readsAsDigits(const Program &program, const Access &access) {
+  const TensorDecl &tensor = program.tensors[access.tensor];
+  if (!hasDigits(access) || isDense(tensor))
+    return false;
+  const Reshape reshape = reshapeOf(access);
+  return !format::reshaped(tensor.encoding, reshape.digits, unsigned(reshape.subscripts.size()));
+}
+
+bool canSplitDigits(const Program &program, const Statement &statement) {
+  const std::set<unsigned> split = splitIndices(program, statement);
+  return split.empty() ||
+         (hasPlainResult(program, statement) && std::ranges::all_of(split, [&](unsigned index) {
+            return Digits::of(program, statement, index).has_value();
+          }));
+}
+
 Program splitDigits(Program program) {
   std::vector<bool> written(program.tensors.size());
   for (Statement &s : program.statements) {
-    for (const unsigned index : candidates(program, s, written))
+    std::set<unsigned> split = splitIndices(program, s);
+    for (unsigned index : split)
+      if (const std::string &name = program.indices[index].name; isScheduled(s, name))
+        throw support::SyntaxError(
+            "<expr>", program.text, s.range,
+            fmt::format(
+                "the schedule names the loop over '{0}', but a sparse tensor is read at digits of '{0}' "
+                "that are loops of their own; leave it out, or make that tensor dense",
+                name));
+    split.merge(candidates(program, s, written));
+    for (const unsigned index : split)
       if (std::optional<Digits> digits = Digits::of(program, s, index)) {
         digits->declare(program);
         s = digits->replaced(s);

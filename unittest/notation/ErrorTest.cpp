@@ -85,9 +85,15 @@ TEST(Error, DigitsOfIndices) {
   EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", A}, {"v", {{}, {{23}}, {}, false}}}),
               HasSubstr("it has size 4, but the digit of 0 .. 22 runs over 3 and a part"));
   EXPECT_THAT(refusal("v(l) = A(l/8, l%8)", {{"A", A}}), HasSubstr("takes values from 0 to 7"));
-  EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", {ElementType::F64, {{4, 6}}, DIA, true}}}),
-              HasSubstr("'A' as DIA is no tensor of whole indices"));
-  EXPECT_THAT(refusal("v(l) = A(l/6, l/6%6)", {{"A", A}}), HasSubstr("no tensor of whole indices"));
+  // The digits would be loops, which a sparse result has no levels for, and which are those of one system.
+  const Binding diagonals{ElementType::F64, {{4, 6}}, DIA, true},
+      v{{}, {{24}}, format::parseFormat("(l) -> (l : compressed)", 1), false};
+  EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", diagonals}, {"v", v}}),
+              AllOf(HasSubstr("<expr>:1:8: error: 'A' as DIA is no tensor of whole indices"),
+                    HasSubstr("its result dense")));
+  EXPECT_THAT(refusal("v(l) = A(l/6, l/6%6)", {{"A", A}, {"v", v}}), HasSubstr("no tensor of whole indices"));
+  EXPECT_THAT(refusal("v(l) = A(l/6, l%6) * x(l/5)", {{"A", diagonals}, {"x", input({5})}}),
+              HasSubstr("those of one number system"));
   EXPECT_THAT(refusal("v(l) = A((l+1)/6, l%6)", {{"A", A}}), HasSubstr("unknown function 'A'"));
   EXPECT_THAT(refusal("v(l) = A(l+1/6, l%6)", {{"A", A}}),
               HasSubstr("<expr>:1:13: error: '/' stands behind a single index, as in A(l / 64, l % 64)"));
