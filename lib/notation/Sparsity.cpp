@@ -144,7 +144,7 @@ public:
       return {PatternKind::Computed, nullptr, {}};
     if (result.like)
       return likeAnother();
-    if (format::hasZeroFill(result.encoding) && !statement.accumulate)
+    if (format::hasZeroFill(result.encoding) && !statement.accumulate && loopsFollow(result.encoding))
       if (const Access *owner = soleOwner(); owner && hasLevelsOf(program.tensors[owner->tensor].encoding))
         return {PatternKind::Operand, owner, {}};
     std::string reason = whyDense();
@@ -199,6 +199,14 @@ private:
     };
     return sameSubscripts(outer, statement.lhs) &&
            std::all_of(access.subscripts.begin() + std::ptrdiff_t(own), access.subscripts.end(), isOther);
+  }
+
+  /// Whether loops can be over the levels, as over indices whose integers give others they have to be: a
+  /// tensor that is only traversed as it is stored is converted for these, and lends no pattern.
+  bool loopsFollow(const format::Encoding &encoding) const {
+    auto isOrdered = [](const format::Level &level) { return level.format.ordered; };
+    return statement.indirections.empty() ||
+           (format::digits(encoding) && std::ranges::all_of(encoding.levels, isOrdered));
   }
 
   /// Whether the result can have the operand's levels, or the outer ones: another format may pad, or order,

@@ -193,8 +193,8 @@ void addIndirections(Case &c) {
   }
 }
 
-/// A factor at the digits of an index: of any format where the digits are its dimensions, else a dense one
-/// that may be larger, or repeat.
+/// A factor at the digits of an index, or one of two: of any format where the digits are its dimensions, else
+/// a dense one that may be larger, or repeat.
 void addDigits(Case &c) {
   Random random(c.seed * 16 + 0xd161);
   if (!random.chance(0.08))
@@ -227,7 +227,14 @@ void addDigits(Case &c) {
     std::swap(subscripts[0], subscripts[1]);
     std::swap(dims[0], dims[1]);
   }
-  addFactor(c, *statement, "Digits", g, subscripts, dims, randomFormat(random, 2), random);
+  std::string format = randomFormat(random, 2);
+  // By a generator of its own: the other programs stay those that their seeds had.
+  if (Random part(c.seed * 16 + 0xd162); part.chance(0.3)) {
+    subscripts.pop_back();
+    dims.pop_back();
+    format = randomFormat(part, 1);
+  }
+  addFactor(c, *statement, "Digits", g, subscripts, dims, format, random);
 }
 
 /// A factor at a sum of two indices, which counts through all of its dimension, or not.
