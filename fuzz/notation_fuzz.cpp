@@ -2,6 +2,7 @@
 // interpreted when it is small.
 #include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"
+#include <algorithm>
 #include <cstdlib>
 
 using namespace tulle;
@@ -51,7 +52,8 @@ void interpret(const notation::Program &program) {
   for (const notation::Statement &statement : program.statements) {
     double space = 1;
     for (const notation::Affine &a : statement.lhs.subscripts)
-      space *= double(program.indices[a.terms[0].first].size);
+      if (!a.terms.empty()) // the place of a part in a stack is a constant
+        space *= double(program.indices[a.terms[0].first].size);
     for (unsigned index : statement.reductionIndices)
       space *= double(program.indices[index].size);
     points += space;
@@ -70,7 +72,14 @@ void interpret(const notation::Program &program) {
       tensors.back().stored.push_back(isDense(decl) || i % 2);
     }
   }
-  interpreter::run(program, tensors);
+  const bool reads = std::ranges::any_of(
+      program.statements, [](const notation::Statement &s) { return !s.indirections.empty(); });
+  try {
+    interpreter::run(program, tensors);
+  } catch (const Error &) {
+    if (!reads) // an integer may be no coordinate
+      throw;
+  }
 }
 
 } // namespace
