@@ -244,7 +244,7 @@ def test_workers_compute_and_get_object_code(values, tmp_path, workers):
         same(C.compute(), values["S"] @ values["T"])
         same(td.einsum("s(j) = C(i,j)", C=C).compute(), (values["S"] @ values["T"]).sum(axis=0))
         # Code for this processor runs as it is where the processor is the same; the other worker compiled it.
-        kernel = tl.compile("z(i) = A(i,j) * x(j) * 3", A="CSR")
+        kernel = tl.compile("z(i) = A(i,j) * x(j) * 3", A="CSR", threads=1)
         origins = sorted(client.run(origin, kernel).values())
         assert origins == ["compiled"] + ["object code"] * (workers - 1)
 
