@@ -7,6 +7,7 @@ from .. import _core
 from .._errors import TulleError
 from .._program import Results, _from_numpy, _EINSUM, _options, _result_types, _statements
 from .._tensor import Tensor, as_operand
+from .._types import dtype_of
 from . import _tasks
 from ._plan import Plan
 from ._roles import roles_of
@@ -272,5 +273,7 @@ def _type_of(value, name: str) -> tuple:
 def _empty(shape, element: str, encoding: str):
     from .._array_api_creation import zeros
 
+    if encoding == "dense" and element != "bf16":
+        return np.zeros(shape, dtype=dtype_of(element))  # whose pages nobody touches
     made = zeros(shape, dtype=element, format=encoding)
     return np.asarray(made.todense()) if encoding == "dense" else made

@@ -64,7 +64,8 @@ class Rows(Lazy):
             self._parts = self._parts()
         return self._parts
 
-    to_delayed = lambda self: list(self.parts)
+    def to_delayed(self) -> list:
+        return list(self.parts)
 
     @property
     def npartitions(self) -> int:
