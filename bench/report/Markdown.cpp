@@ -126,11 +126,13 @@ static std::string firstScreen(const Report &report, const std::string &plot) {
     asked += verdict != Verdict::None;
     met += verdict == Verdict::Met || verdict == Verdict::Memory;
   }
-  text += fmt::format("\n{} of {} [targets](#targets) are met.\n\n{}\n\nBehind this: [how it is "
-                      "measured](#how-it-is-measured), the [targets](#targets){}, and every measurement.\n"
-                      "Written by `{}`.\n",
-                      met, asked, report.machine,
-                      plot.empty() ? "" : fmt::format(", a [plot of all kernels]({})", plot), report.command);
+  text += fmt::format(
+      "\n{} of {} [targets](#targets) are met.\n\n{}\n\nBehind this: [how it is "
+      "measured](#how-it-is-measured), the [targets](#targets){}, and every measurement.\n"
+      "Written by `{}`.\n",
+      met, asked, report.machine,
+      plot.empty() ? "" : fmt::format(", a [plot of all kernels]({}), one [from Python](python.svg)", plot),
+      report.command);
   return text;
 }
 

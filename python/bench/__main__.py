@@ -19,6 +19,8 @@ parser.add_argument("--json", default="", help="also write the medians to this f
 options = parser.parse_args()
 for name in ("OMP", "MKL", "NUMBA", "OPENBLAS", "GRAPHBLAS"):
     os.environ[f"{name}_NUM_THREADS"] = str(options.threads)
+# Threads of one package must not spin while another's are timed, and MKL's own OpenMP ends a process that has another.
+os.environ["OMP_WAIT_POLICY"], os.environ["MKL_THREADING_LAYER"] = "passive", "GNU"
 os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'}"
 os.environ["JAX_ENABLE_X64"] = "1"
 

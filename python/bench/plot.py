@@ -34,7 +34,7 @@ def main(files, output) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("time of the fastest other package over Tulle's, from Python")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="upper right")
     figure.savefig(output, metadata={"Date": None})
 
 
