@@ -54,7 +54,7 @@ struct StatementUse {
   bool accumulates = false; ///< adds to what the result has already
   std::vector<AccessUse> operands; ///< masks and tensors of coordinates included
   std::string pattern;             ///< the operand that stores where the result does; empty where none does
-  std::vector<std::string> indexValues; ///< indices whose values are computed with: `where i < j`
+  std::vector<std::string> indexValues; ///< indices whose values are computed with: `where (i < j)`
   bool inLoop = false;                  ///< of a `repeat`
 };
 

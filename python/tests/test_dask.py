@@ -198,12 +198,37 @@ def test_what_partitions_cannot_do_is_said(matrix, program, why):
         td.einsum(program, **{name: operands[name] for name in operands if name in program})
 
 
+def test_operands_of_any_storage(matrix, rng):
+    S, X = matrix(), rng.random((45, 3))
+    A = td.from_tensor(S, 3)
+    for operand in (np.asfortranarray(X), tl.asarray(X).to("denseColMajor"), np.repeat(X, 2, axis=0)[::2], td.from_tensor(np.asfortranarray(X), 2)):
+        same(td.einsum("Y(i,k) = A(i,j) * X(j,k)", A=A, X=operand).compute(), S @ X)
+    half = tl.asarray(S.astype(np.float32)).astype("bf16")
+    y = td.einsum("y(i) = A(i,j) * x(j)", A=td.from_tensor(half, 3), x=np.ones(45, dtype=np.float32))
+    np.testing.assert_allclose(y.compute(), half.astype("f32").todense().sum(axis=1), rtol=1e-5)
+    nothing = td.from_tensor(sp.csr_array((0, 45)), 3)
+    assert td.einsum("y(i) = A(i,j) * x(j)", A=nothing, x=np.ones(45)).compute().shape == (0,)
+
+
+def test_shortest_distances_have_another_fill(rng):
+    D = np.where(rng.random((12, 12)) < 0.3, rng.random((12, 12)), np.inf)
+    i, j = np.nonzero(np.isfinite(D))
+    A = tl.from_coo((12, 12), (i, j), D[i, j], format="{ map = (i, j) -> (i : dense, j : compressed), fill = inf }")
+    d = rng.random(12)
+    y = td.einsum("y(i) min= A(i,j) + d(j)", A=td.from_tensor(A, 4), d=d)
+    np.testing.assert_allclose(y.compute(), (D + d).min(axis=1))
+    z = td.einsum("y(j) min= A(i,j) + d(i)", A=td.from_tensor(A, 4), d=d)
+    np.testing.assert_allclose(z.compute(), (D + d[:, None]).min(axis=0))
+
+
 def test_operands_are_checked(matrix):
     A = td.from_tensor(matrix(), 3)
     with pytest.raises(tl.TulleError, match="no operand is in partitions of rows"):
         td.einsum("y(i) = A(i,j) * x(j)", A=matrix(), x=np.ones(45))
     with pytest.raises(tl.TulleError, match="'u' has 59 rows, but A has 60"):
         td.einsum("y(i) = A(i,j) * u(i)", A=A, u=np.ones(59))
+    with pytest.raises(tl.TulleError, match="'W' is read by the rows of each partition, and by others"):
+        td.einsum("Y(i,j) = A(i,j) * W(i,k) * W(k,i)", A=A, W=np.ones((60, 60)))
     with pytest.raises(tl.TulleError, match="npartitions: 0 partitions"):
         td.from_tensor(matrix(), 0)
     with pytest.raises(tl.TulleError, match="a scalar has no rows"):

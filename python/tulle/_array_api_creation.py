@@ -36,8 +36,9 @@ def zeros(shape, *, dtype=None, device=None, format: str = "dense") -> Tensor:
 
 
 def _nothing(shape, element: str, format: str) -> Tensor:
-    none = np.zeros(0, dtype=np.int64)
-    values = np.zeros(0, dtype=np.int16 if element == "bf16" else dtype_of(element))
+    if element == "bf16":  # NumPy has no such numbers
+        return _nothing(shape, "f32", format).astype("bf16")
+    none, values = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=dtype_of(element))
     return _core.pack(element, list(shape), [none] * len(shape), values, format)
 
 

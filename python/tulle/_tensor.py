@@ -422,6 +422,13 @@ def _unordered(order: int, format: str) -> str:
     return _encoding_of(kinds, format)
 
 
+def entries_of(tensor: Tensor) -> tuple[list, np.ndarray]:
+    """The coordinates of what a tensor stores, an array for each dimension, in order, and the values."""
+    kinds = ["compressed(nonunique)", *["singleton(nonunique, soa)"] * (tensor.ndim - 2), "singleton(soa)"]
+    entries = tensor.to(_encoding_of(kinds[: tensor.ndim] if tensor.ndim > 1 else ["compressed"], tensor.encoding))
+    return [np.asarray(entries.coordinates(axis)) for axis in range(tensor.ndim)], np.asarray(entries.values)
+
+
 def _all_stored(order: int, format: str) -> str:
     """The encoding of all elements, with the fill of a format: it is the value of what that does not store."""
     return _encoding_of(["dense"] * order, format) if _FILL.search(format) else "dense"

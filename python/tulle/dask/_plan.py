@@ -23,7 +23,7 @@ class Plan:
     rows, entries : arrays of int
         Of the operand that says the partitions.
     own_bytes : array of int
-        Of the operands' rows that are its own.
+        Of the operands' rows that are its own: of entries and coordinates, without what a format pads.
     received : dict of str to array of int
         By operand, the bytes that come from other partitions, or from the caller.
     broadcast : dict of str to int

@@ -5,6 +5,7 @@ from dask import delayed
 
 from .. import _core
 from .._errors import TulleError
+from .._operands import array_of, is_dense
 from .._program import Results, _from_numpy, _EINSUM, _options, _result_types, _statements
 from .._tensor import Tensor, as_operand
 from .._types import dtype_of
@@ -66,8 +67,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     """Computes a program of several statements, as `einsum`; returns all of its results, by name."""
     program = _statements(program)
     named |= tensors or {}
-    operands = {name: value if isinstance(value, (Rows, np.ndarray)) else _local(value, name)
-                for name, value in named.items()}
+    operands = {name: value if isinstance(value, Rows) else _local(value, name) for name, value in named.items()}
     if not any(isinstance(value, Rows) for value in operands.values()):
         raise TulleError("no operand is in partitions of rows; make one by from_tensor, from_files or from_array, or use "
                          "tulle.einsum")
@@ -79,7 +79,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
 def _local(value, name: str):
     """An operand in this process: an array where it is dense."""
     tensor = value if isinstance(value, Tensor) else as_operand(value, name)
-    return np.asarray(tensor.todense()) if tensor.format == "dense" else tensor
+    return array_of(tensor) if is_dense(tensor) and tensor._element != "bf16" else tensor
 
 
 class _Computation:

@@ -46,8 +46,8 @@ class _Analysis:
     def roles(self) -> Roles:
         self._follow()
         self.row_index = [self._statement(statement) for statement in self.statements]
-        for name in sorted(self.rows - set(self.written)):
-            if name in self.shared:
+        for name in sorted((self.rows | self.shared | set(self.sliced)) - set(self.written)):
+            if (name in self.rows) + (name in self.shared) + (name in self.sliced) > 1:
                 raise TulleError(f"'{name}' is read by the rows of each partition, and by others: give it under two names")
         return Roles(self.rows, self.sliced, self.shared - set(self.written), self.totals, self._restricted())
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._tensor import Tensor, asarray, from_coo
+from .._tensor import Tensor, asarray, entries_of, from_coo
 
 _MOST_AT_ONCE = 16  # parts that one kernel joins
 
@@ -38,7 +38,7 @@ def picked(value, picks: dict, encoding: str):
         value = value[picks.pop(0)].to(encoding)
     if not picks:
         return value
-    coordinates, values = _entries(value)
+    coordinates, values = entries_of(value)
     kept = np.logical_and.reduce([np.isin(coordinates[axis], of) for axis, of in picks.items()])
     coordinates, values = [c[kept] for c in coordinates], values[kept]
     for axis, of in picks.items():
@@ -55,7 +55,7 @@ def spread(pieces, picks: dict, shape, encoding: str):
     value = joined(pieces, encoding)
     if not picks:
         return value
-    coordinates, values = _entries(value)
+    coordinates, values = entries_of(value)
     for axis, of in picks.items():
         coordinates[axis] = of[coordinates[axis]]
     return from_coo(shape, coordinates, values, format=encoding)
@@ -78,16 +78,11 @@ def _spread_arrays(pieces, picks: dict, shape) -> np.ndarray:
     return whole
 
 
-def _entries(value: Tensor):
-    entries = value.to("COO-soa")
-    return [np.asarray(entries.coordinates(axis)) for axis in range(value.ndim)], np.asarray(entries.values)
-
-
 def named(value, axis: int) -> np.ndarray:
     """The coordinates of a dimension at which a part stores anything, ascending."""
     if not isinstance(value, Tensor):
         return np.arange(value.shape[axis])
-    coordinates = np.asarray(value.to("COO-soa").coordinates(axis))
+    coordinates = entries_of(value)[0][axis]
     size = value.shape[axis]
     if len(coordinates) < size // 16:  # too few to look at all that could be
         return np.unique(coordinates).astype(np.int64)
@@ -100,7 +95,7 @@ def counts(value) -> np.ndarray:
     """How many entries each row stores."""
     if not isinstance(value, Tensor):
         return np.full(value.shape[0], value[:1].size, dtype=np.int64)
-    rows = np.asarray(value.to("COO-soa").coordinates(0))
+    rows = entries_of(value)[0][0]
     return np.bincount(rows, minlength=value.shape[0])
 
 
