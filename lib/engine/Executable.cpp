@@ -218,7 +218,8 @@ private:
     } else if (sparse) {
       const Tensor &like = withStructure(patternOf(statement), argument.encoding, code);
       if (!slot || !isReusable(*slot, decl, argument.encoding, like))
-        slot = runtime::likePattern(like, decl.type, argument.encoding, decl.dims);
+        slot = runtime::likePattern(like, decl.type, argument.encoding, decl.dims,
+                                    !isAssignedWhole(argument.encoding, like));
     } else if (!slot) {
       slot = dense(decl, argument.encoding);
     } else if (!sameStorage(slot->encoding, argument.encoding)) { // the code may read what it replaces
@@ -265,9 +266,15 @@ private:
            slot.values() != like.values() && !isAliased(slot.buffers.back());
   }
 
+  /// Whether a statement without an accumulation writes all of the result's memory: of padding it knows
+  /// nothing, nor of what a slice was cut from.
+  static bool isAssignedWhole(const format::Encoding &encoding, const Tensor &like) {
+    return format::hasNoPadding(encoding) && format::hasNoPadding(like.encoding) && like.wholeDims.empty();
+  }
+
   Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {
     if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
-      return runtime::makeDense(decl.type, decl.dims);
+      return runtime::makeDense(decl.type, decl.dims, /*zeroed=*/false);
     return store({decl.type, decl.dims, std::vector<std::vector<int64_t>>(decl.dims.size()), {}}, encoding,
                  options);
   }

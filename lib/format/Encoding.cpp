@@ -49,6 +49,14 @@ bool storesPadding(const Encoding &encoding) {
   return false;
 }
 
+bool hasNoPadding(const Encoding &encoding) {
+  return !hasSlices(encoding) && std::ranges::all_of(encoding.levels, [](const Level &level) {
+    const bool isOfEntries =
+        level.format.kind == LevelKind::Compressed || level.format.kind == LevelKind::Singleton;
+    return level.expr->kind == ExprKind::Dim && (isFull(level.format) || isOfEntries) && !level.format.padded;
+  });
+}
+
 std::string whyNotResolved(const Encoding &encoding) {
   for (const Dimension &dimension : encoding.dims) {
     const Slice slice = dimension.slice.value_or(Slice{0, 1, 1});

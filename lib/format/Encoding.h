@@ -189,6 +189,9 @@ bool hasReserve(const Encoding &encoding, unsigned level);
 /// Whether tensors store more than their entries, and nothing marks what else they store: whole blocks,
 /// diagonals, rows up to their lengths.
 bool storesPadding(const Encoding &encoding);
+/// Whether all positions are those of coordinates within the dimensions: levels are dimensions, and full or
+/// of entries only. Code that assigns all elements of a tensor writes all of its memory.
+bool hasNoPadding(const Encoding &encoding);
 
 /// The largest size dimension `dim` can have: maps that move bits keep only so many of them.
 int64_t largestSize(const Encoding &encoding, unsigned dim);

@@ -95,11 +95,12 @@ Tensor likePattern(const Tensor &pattern, ElementType type) {
 }
 
 Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encoding &encoding,
-                   std::vector<int64_t> dims) {
+                   std::vector<int64_t> dims, bool zeroed) {
   Tensor t(encoding, type, std::move(dims));
   t.wholeDims = pattern.wholeDims;
-  t.buffers.assign(pattern.buffers.begin(), pattern.buffers.begin() + std::ptrdiff_t(t.layout->fields.size()));
-  t.buffers.back() = newValues(t, likeCount(pattern, t.dims), /*zeroed=*/true);
+  t.buffers.assign(pattern.buffers.begin(),
+                   pattern.buffers.begin() + std::ptrdiff_t(t.layout->fields.size()));
+  t.buffers.back() = newValues(t, likeCount(pattern, t.dims), zeroed);
   return t;
 }
 

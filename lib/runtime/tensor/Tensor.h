@@ -123,7 +123,7 @@ Tensor likePattern(const Tensor &pattern, ElementType type);
 /// The same in an encoding that has the pattern's structure (format::sharesStructure), which may have dense
 /// levels below the pattern's, or its outer ones only: `dims` are its sizes.
 Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encoding &encoding,
-                   std::vector<int64_t> dims);
+                   std::vector<int64_t> dims, bool zeroed = true);
 /// The number of values that such a tensor has.
 int64_t likeCount(const Tensor &pattern, const std::vector<int64_t> &dims);
 /// Whether the tensor has the very positions and coordinates of the other, as far as it has levels.
