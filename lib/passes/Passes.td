@@ -116,6 +116,9 @@ def FuseInit : FunctionPass<"tulle-fuse-init", tulle # arith # scf # memref, "Fu
   `tulle.fill` of a result whose rows the iterations of one loop update, each its own row or block of rows, becomes a loop
   over them at the beginning of the iteration; of a loop over tiles of rows (`split`), at that of the loop inside.
 
+  Of a result with a given pattern whose innermost levels are full (`BCSR`, edge features), a nest that assigns all elements within the dimensions
+  needs no start value but where a block reaches beyond them: such blocks get it in the loop over blocks.
+
   Where several loops, one after the other, update disjoint rows (`tulle.disjoint`), as those of joined statements may, each starts its
   own, and the rows that none of them visits are filled before. Of rows of one element, the start value is read instead of the tensor.
 }]>;

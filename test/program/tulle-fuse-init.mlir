@@ -240,3 +240,91 @@ func.func @one_row(%y: tensor<?x?xf64, #dense>, %row: index) -> tensor<?x?xf64, 
   }
   return %r : tensor<?x?xf64, #dense>
 }
+
+#bcsr = #tulle.encoding<{ map = (i, j) -> (i floordiv 4 : dense, j floordiv 4 : compressed, i mod 4 : dense, j mod 4 : dense) }>
+
+// Blocks within the dimensions are assigned whole: the others, of which some elements are padding, get the start value first.
+// CHECK-LABEL: func.func @stored_blocks
+// CHECK-SAME: %{{.*}}: tensor<?x?xf64, #{{.*}}>, %[[C:[a-z0-9]*]]: tensor<?x?xf64
+// CHECK-NOT: tulle.fill
+// CHECK: tulle.iterate %{{.*}} in %{{.*}} iter_args(%[[OUTER:.*]] = %[[C]])
+// CHECK: tulle.iterate %{{.*}}, %[[IT:[^ ]*]] in %{{.*}} iter_args(%[[ACC:.*]] = %[[OUTER]])
+// CHECK-DAG: %[[ROWS:.*]] = arith.minui
+// CHECK-DAG: arith.cmpi ne, %[[ROWS]], %{{.*}}
+// CHECK: %[[COUNT:.*]] = arith.select %{{.*}}, %{{.*}}, %c0
+// CHECK: %[[RANGE:.*]] = tulle.range %{{.*}} to %[[COUNT]]
+// CHECK: %[[SET:.*]] = tulle.iterate %{{.*}} in %[[RANGE]] : !tulle.range iter_args(%{{.*}} = %[[ACC]])
+// CHECK: tulle.locate %[[C]] level(2) under %[[IT]]
+// CHECK: tulle.iterate %{{.*}} iter_args(%{{.*}} = %[[SET]])
+func.func @stored_blocks(%a: tensor<?x?xf64, #bcsr>, %c: tensor<?x?xf64, #bcsr>) -> tensor<?x?xf64, #bcsr> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?x?xf64, #bcsr>
+  %n = tensor.dim %a, %c1 : tensor<?x?xf64, #bcsr>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #bcsr>
+  %up = arith.addi %m, %c3 : index
+  %count = arith.divui %up, %c4 : index
+  %rows = tulle.range %c0 to %count
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+    %row = tulle.locate %a level(0) at %i : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 0>
+    %space = tulle.space %a level(1) under %row : !tulle.iterator<#bcsr, 0> : tensor<?x?xf64, #bcsr> -> !tulle.space<#bcsr, 1>
+    %r1 = tulle.iterate %j, %it in %space : !tulle.space<#bcsr, 1> iter_args(%acc1 = %acc) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+      %first = arith.muli %i, %c4 : index
+      %left = arith.subi %m, %first : index
+      %height = arith.minui %left, %c4 : index
+      %inside = tulle.range %c0 to %height
+      %r2 = tulle.iterate %ii in %inside : !tulle.range iter_args(%acc2 = %acc1) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+        %at2 = tulle.locate %a level(2) under %it : !tulle.iterator<#bcsr, 1> at %ii : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 2>
+        %start = arith.muli %j, %c4 : index
+        %rest = arith.subi %n, %start : index
+        %width = arith.minui %rest, %c4 : index
+        %across = tulle.range %c0 to %width
+        %r3 = tulle.iterate %jj in %across : !tulle.range iter_args(%acc3 = %acc2) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+          %at3 = tulle.locate %a level(3) under %at2 : !tulle.iterator<#bcsr, 2> at %jj : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 3>
+          %x = tulle.load %a[%at3 : !tulle.iterator<#bcsr, 3>] : tensor<?x?xf64, #bcsr> -> f64
+          %y = arith.addf %x, %x : f64
+          %next = tulle.store %y, %acc3[%at3 : !tulle.iterator<#bcsr, 3>] : f64, tensor<?x?xf64, #bcsr>
+          tulle.yield %next : tensor<?x?xf64, #bcsr>
+        }
+        tulle.yield %r3 : tensor<?x?xf64, #bcsr>
+      }
+      tulle.yield %r2 : tensor<?x?xf64, #bcsr>
+    }
+    tulle.yield %r1 : tensor<?x?xf64, #bcsr>
+  }
+  return %r : tensor<?x?xf64, #bcsr>
+}
+
+// A loop that stores to the diagonals of blocks leaves the other elements as they are: the fill stays.
+// CHECK-LABEL: func.func @some_of_a_block
+// CHECK: tulle.fill
+func.func @some_of_a_block(%a: tensor<?x?xf64, #bcsr>, %c: tensor<?x?xf64, #bcsr>) -> tensor<?x?xf64, #bcsr> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?x?xf64, #bcsr>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #bcsr>
+  %up = arith.addi %m, %c3 : index
+  %count = arith.divui %up, %c4 : index
+  %rows = tulle.range %c0 to %count
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+    %row = tulle.locate %a level(0) at %i : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 0>
+    %space = tulle.space %a level(1) under %row : !tulle.iterator<#bcsr, 0> : tensor<?x?xf64, #bcsr> -> !tulle.space<#bcsr, 1>
+    %r1 = tulle.iterate %j, %it in %space : !tulle.space<#bcsr, 1> iter_args(%acc1 = %acc) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+      %four = tulle.range %c0 to %c4
+      %r2 = tulle.iterate %ii in %four : !tulle.range iter_args(%acc2 = %acc1) -> (tensor<?x?xf64, #bcsr>) loop = <parallel> {
+        %at2 = tulle.locate %a level(2) under %it : !tulle.iterator<#bcsr, 1> at %ii : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 2>
+        %at3 = tulle.locate %a level(3) under %at2 : !tulle.iterator<#bcsr, 2> at %ii : tensor<?x?xf64, #bcsr> -> !tulle.iterator<#bcsr, 3>
+        %next = tulle.store %zero, %acc2[%at3 : !tulle.iterator<#bcsr, 3>] : f64, tensor<?x?xf64, #bcsr>
+        tulle.yield %next : tensor<?x?xf64, #bcsr>
+      }
+      tulle.yield %r2 : tensor<?x?xf64, #bcsr>
+    }
+    tulle.yield %r1 : tensor<?x?xf64, #bcsr>
+  }
+  return %r : tensor<?x?xf64, #bcsr>
+}

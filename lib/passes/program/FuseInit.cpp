@@ -2,8 +2,9 @@
 // them.
 //
 // A row is then written while it is in the cache, by the thread that works on it, and code that keeps the row
-// in registers need not write it before at all. Of several loops with disjoint rows, each starts its own, and
-// the rows that are left are filled in front of them.
+// in registers need not write it before at all. So do blocks of a result with a given pattern, in the loop
+// over stored ones. Of several loops with disjoint rows, each starts its own, and the rows that are left are
+// filled in front of them.
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
@@ -33,21 +34,27 @@ bool isFirstLevelDimension(RankedTensorType type) {
   return first.expr && first.expr->kind == format::ExprKind::Dim;
 }
 
-/// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
-/// level: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same
-/// for all tensors that a statement's index runs over.
-int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
+/// How many coordinates of a dimension each iteration of the loop stands for, if together they are all of it:
+/// 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same for all
+/// tensors that a statement's index runs over.
+int64_t coordinatesPerIteration(IterateOp loop) {
   auto range = loop.getSpace().getDefiningOp<RangeOp>();
-  if (!range || !isConstantIntValue(range.getLo(), 0) || !isFirstLevelDimension(type))
+  if (!range || !isConstantIntValue(range.getLo(), 0))
     return 0;
   if (range.getHi().getDefiningOp<tensor::DimOp>())
     return 1;
   auto divide = range.getHi().getDefiningOp<arith::DivUIOp>();
   auto add = divide ? divide.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
-  std::optional<int64_t> rows = divide ? getConstantIntValue(divide.getRhs()) : std::nullopt;
-  bool rounded = add && rows && *rows > 0 && add.getLhs().getDefiningOp<tensor::DimOp>() &&
-                 getConstantIntValue(add.getRhs()) == *rows - 1;
-  return rounded ? *rows : 0;
+  std::optional<int64_t> count = divide ? getConstantIntValue(divide.getRhs()) : std::nullopt;
+  bool rounded = add && count && *count > 0 && add.getLhs().getDefiningOp<tensor::DimOp>() &&
+                 getConstantIntValue(add.getRhs()) == *count - 1;
+  return rounded ? *count : 0;
+}
+
+/// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
+/// level; else 0.
+int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
+  return isFirstLevelDimension(type) ? coordinatesPerIteration(loop) : 0;
 }
 
 bool isEqual(Value x, Value y) {
@@ -143,6 +150,20 @@ public:
       : Indices(b, fill.getLoc()), fill(fill), tensor(fill.getTensor()),
         encoding(getEncoding(fill.getTensor().getType())) {}
 
+  /// Sets the elements below an iterator, where levels from `level` on are full, but for blocks of which all
+  /// levels have these sizes.
+  Value setIncomplete(Value iterator, unsigned level, ArrayRef<Value> sizes, Value carried) {
+    Value isIncomplete = arith::ConstantIntOp::create(b, loc, 0, 1);
+    for (auto [k, size] : llvm::enumerate(sizes)) {
+      Value differs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, size,
+                                            LevelSizeOp::create(b, loc, tensor, level + k));
+      isIncomplete = arith::OrIOp::create(b, loc, isIncomplete, differs);
+    }
+    Value count = arith::SelectOp::create(b, loc, isIncomplete, LevelSizeOp::create(b, loc, tensor, level),
+                                          constant(0));
+    return setAlong(iterator, level, Value(), count, carried);
+  }
+
   /// Sets the rows of an iteration, of which the last has those that are left.
   Value setRows(Value iteration, int64_t rows, Value carried) {
     if (rows == 1)
@@ -186,10 +207,149 @@ void startRows(FillOp fill, IterateOp loop, unsigned argument, int64_t rows) {
                             [&](OpOperand &other) { return other.getOwner() != filled.getDefiningOp(); });
 }
 
+//===--- Blocks below stored coordinates ---===//
+
+/// The loops that visit a result with a given pattern, one for each level: all positions of its outer levels,
+/// each once, and below each of them a block, of which they assign all elements but padding.
+class BlockNest {
+public:
+  explicit BlockNest(FillOp fill) : encoding(getEncoding(fill.getTensor().getType()).getValue()) {
+    auto isFull = [](const format::Level &level) { return format::isFull(level.format); };
+    outer = unsigned(std::find_if_not(encoding.levels.rbegin(), encoding.levels.rend(), isFull).base() -
+                     encoding.levels.begin());
+    const size_t levels = encoding.levels.size();
+    if (outer == 0 || outer == levels)
+      return;
+    OpOperand *use = &*fill->use_begin();
+    while (use && loops.size() < levels)
+      use = visit(*use);
+    auto store = use ? dyn_cast<StoreOp>(use->getOwner()) : StoreOp();
+    isAssigned = store && isOfLoops(store.getIterator(), levels) && store->hasOneUse() &&
+                 store->getNextNode() == store->getBlock()->getTerminator();
+  }
+
+  /// Whether the tensor is of this form.
+  explicit operator bool() const { return isAssigned; }
+  /// The loop over the blocks.
+  IterateOp blocks() const { return loops[outer - 1]; }
+  /// The first level of a block.
+  unsigned level() const { return outer; }
+
+  /// How far each loop over a block goes, for an insertion point in the iterations of `blocks()`; empty where
+  /// that depends on the loops inside.
+  SmallVector<Value> sizes(OpBuilder &b) const {
+    SmallVector<Value> found;
+    for (IterateOp loop : ArrayRef(loops).drop_front(outer)) {
+      Value size = at(b, loop.getSpace().getDefiningOp<RangeOp>().getHi());
+      if (!size)
+        return {};
+      found.push_back(size);
+    }
+    return found;
+  }
+
+private:
+  /// Adds the loop that a tensor goes on with where that is the next level's. Returns the one use of the
+  /// tensor in its iterations.
+  OpOperand *visit(OpOperand &use) {
+    auto loop = dyn_cast<IterateOp>(use.getOwner());
+    if (!loop || loop.getKind() != LoopKind::Parallel || loop.getEach() || loop.getNumResults() != 1 ||
+        !visitsLevel(loop))
+      return nullptr;
+    loops.push_back(loop);
+    BlockArgument carried = program::carriedArgument(loop, 0);
+    return carried.hasOneUse() ? &*carried.use_begin() : nullptr;
+  }
+
+  /// Whether iterations are coordinates of the next level below those of the loops around: of outer levels
+  /// all, of a block the first ones.
+  bool visitsLevel(IterateOp loop) const {
+    const format::Level &level = encoding.levels[loops.size()];
+    auto range = loop.getSpace().getDefiningOp<RangeOp>();
+    if (range && loops.size() >= outer)
+      return isConstantIntValue(range.getLo(), 0);
+    if (range)
+      return format::isFull(level.format) && coordinatesPerIteration(loop) == coordinatesIn(level);
+    auto space = loop.getSpace().getDefiningOp<SpaceOp>();
+    return space && space.getLevel() == loops.size() && !space.getCondition() &&
+           level.format.kind == format::LevelKind::Compressed && isOfLoops(space.getParent(), loops.size());
+  }
+
+  /// How many coordinates of a dimension a coordinate of the level stands for; -1 where it is no part of one.
+  static int64_t coordinatesIn(const format::Level &level) {
+    const format::Expr &expr = level.expr;
+    if (expr->kind == format::ExprKind::Dim)
+      return 1;
+    const bool isQuotient = expr->kind == format::ExprKind::FloorDiv &&
+                            expr->lhs->kind == format::ExprKind::Dim &&
+                            expr->rhs->kind == format::ExprKind::Constant;
+    return isQuotient ? expr->rhs->value : -1;
+  }
+
+  /// Whether it is the iterator of the first `depth` loops together.
+  bool isOfLoops(Value iterator, size_t depth) const {
+    if (depth == 0)
+      return !iterator;
+    IterateOp loop = loops[depth - 1];
+    if (isa<SpaceType>(loop.getSpace().getType()))
+      return iterator == loop.getBody().getArgument(1);
+    auto locate = iterator ? iterator.getDefiningOp<LocateOp>() : LocateOp();
+    return locate && locate.getLevel() == depth - 1 &&
+           locate.getCoordinate() == loop.getBody().getArgument(0) &&
+           isOfLoops(locate.getParent(), depth - 1);
+  }
+
+  /// The value, computed anew where that is done inside of the iterations of `blocks()`; null where it cannot
+  /// be.
+  Value at(OpBuilder &b, Value value) const {
+    Operation *made = value.getDefiningOp();
+    Region &body = blocks().getBody();
+    if (value.getParentRegion() == &body ? !made : !body.isAncestor(value.getParentRegion()))
+      return value;
+    if (!made || made->getNumResults() != 1 || made->getNumRegions() != 0 || !isMemoryEffectFree(made))
+      return {};
+    IRMapping map;
+    for (Value operand : made->getOperands()) {
+      Value mapped = at(b, operand);
+      if (!mapped)
+        return {};
+      map.map(operand, mapped);
+    }
+    return b.clone(*made, map)->getResult(0);
+  }
+
+  const format::Encoding &encoding;
+  unsigned outer; ///< levels down to the last that is not full
+  bool isAssigned = false;
+  SmallVector<IterateOp> loops;
+};
+
+/// Blocks that lie within the dimensions are assigned whole, and need no start value. Those that do not get
+/// theirs in the loop over blocks.
+void fuseBlocks(FillOp fill) {
+  BlockNest nest(fill);
+  if (!nest)
+    return;
+  IterateOp loop = nest.blocks();
+  OpBuilder b = OpBuilder::atBlockBegin(&loop.getBody().front());
+  SmallVector<Value> sizes = nest.sizes(b);
+  if (sizes.empty())
+    return;
+  Value carried = program::carriedArgument(loop, 0);
+  OpOperand &use = *carried.use_begin();
+  use.set(RowInit(fill, b).setIncomplete(loop.getBody().getArgument(1), nest.level(), sizes, carried));
+  fill.replaceAllUsesWith(fill.getTensor());
+  fill.erase();
+}
+
+//===--- Rows ---===//
+
 void fuse(FillOp fill) {
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
-  if (!fill->hasOneUse() || type.getRank() == 0 || !isDense(type))
+  if (!fill->hasOneUse() || type.getRank() == 0)
     return;
+  if (!isDense(type))
+    return fuseBlocks(fill);
   OpOperand &use = *fill->use_begin();
   auto loop = dyn_cast<IterateOp>(use.getOwner());
   if (!loop || loop.getKind() != LoopKind::Parallel)
