@@ -328,3 +328,21 @@ func.func @some_of_a_block(%a: tensor<?x?xf64, #bcsr>, %c: tensor<?x?xf64, #bcsr
   }
   return %r : tensor<?x?xf64, #bcsr>
 }
+
+// A loop over all rows of `a`, of which the result has more (a part of a concatenation): the others have the fill's value only.
+// CHECK-LABEL: func.func @rows_of_a_part
+// CHECK: tulle.fill
+func.func @rows_of_a_part(%a: tensor<?xf64> {tulle.sizes = array<i64: 2>}, %c: tensor<?x?xf64, #dense> {tulle.sizes = array<i64: 0, 1>}) -> tensor<?x?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?xf64>
+  %filled = tulle.fill %zero, %c : f64, tensor<?x?xf64, #dense>
+  %rows = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %rows : !tulle.range iter_args(%acc = %filled) -> (tensor<?x?xf64, #dense>) loop = <parallel> {
+    %row = tulle.locate %c level(0) at %i : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 0>
+    %at = tulle.locate %c level(1) under %row : !tulle.iterator<#dense, 0> at %c0 : tensor<?x?xf64, #dense> -> !tulle.iterator<#dense, 1>
+    %next = tulle.store %zero, %acc[%at : !tulle.iterator<#dense, 1>] : f64, tensor<?x?xf64, #dense>
+    tulle.yield %next : tensor<?x?xf64, #dense>
+  }
+  return %r : tensor<?x?xf64, #dense>
+}

@@ -28,33 +28,53 @@ bool isDense(RankedTensorType type) {
   });
 }
 
-/// Whether the coordinates of the tensor's first level are those of a dimension.
-bool isFirstLevelDimension(RankedTensorType type) {
-  const format::Level &first = getEncoding(type).getValue().levels.front();
-  return first.expr && first.expr->kind == format::ExprKind::Dim;
+/// Whether the value is the size of that dimension of the tensor. An index has one size in a statement; in
+/// several, which parts of one result are made by, sizes that are the same have a number.
+bool isSizeOf(Value size, Value tensor, unsigned dimension) {
+  auto dim = size.getDefiningOp<tensor::DimOp>();
+  if (!dim)
+    return false;
+  auto numbersOf = [](Value of) {
+    auto argument = dyn_cast<BlockArgument>(of);
+    auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    auto known = function ? function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kSizesAttr)
+                          : DenseI64ArrayAttr();
+    return known ? known.asArrayRef() : ArrayRef<int64_t>();
+  };
+  const ArrayRef<int64_t> from = numbersOf(dim.getSource()), own = numbersOf(tensor);
+  const std::optional<int64_t> index = dim.getConstantIndex();
+  return from.empty() || own.empty() || (index && from[size_t(*index)] == own[dimension]);
 }
 
-/// How many coordinates of a dimension each iteration of the loop stands for, if together they are all of it:
-/// 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0. A dimension's size is the same for all
-/// tensors that a statement's index runs over.
-int64_t coordinatesPerIteration(IterateOp loop) {
+/// How many coordinates of a tensor's dimension each iteration of the loop stands for, if together they are
+/// all of it: 1 of a loop over `0 to n`, c over `0 to (n + c - 1) / c`, else 0.
+int64_t coordinatesPerIteration(IterateOp loop, Value tensor, unsigned dimension) {
   auto range = loop.getSpace().getDefiningOp<RangeOp>();
   if (!range || !isConstantIntValue(range.getLo(), 0))
     return 0;
-  if (range.getHi().getDefiningOp<tensor::DimOp>())
+  if (isSizeOf(range.getHi(), tensor, dimension))
     return 1;
   auto divide = range.getHi().getDefiningOp<arith::DivUIOp>();
   auto add = divide ? divide.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
   std::optional<int64_t> count = divide ? getConstantIntValue(divide.getRhs()) : std::nullopt;
-  bool rounded = add && count && *count > 0 && add.getLhs().getDefiningOp<tensor::DimOp>() &&
+  bool rounded = add && count && *count > 0 && isSizeOf(add.getLhs(), tensor, dimension) &&
                  getConstantIntValue(add.getRhs()) == *count - 1;
   return rounded ? *count : 0;
 }
 
+/// The dimension whose coordinates are those of the tensor's first level; nullopt for others.
+std::optional<unsigned> rowDimension(Value tensor) {
+  const format::Level &first =
+      getEncoding(cast<RankedTensorType>(tensor.getType())).getValue().levels.front();
+  return first.expr && first.expr->kind == format::ExprKind::Dim ? std::optional(unsigned(first.expr->value))
+                                                                 : std::nullopt;
+}
+
 /// How many rows each iteration of the loop has, if together they have all coordinates of the tensor's first
 /// level; else 0.
-int64_t rowsPerIteration(IterateOp loop, RankedTensorType type) {
-  return isFirstLevelDimension(type) ? coordinatesPerIteration(loop) : 0;
+int64_t rowsPerIteration(IterateOp loop, Value tensor) {
+  const std::optional<unsigned> dimension = rowDimension(tensor);
+  return dimension ? coordinatesPerIteration(loop, tensor, *dimension) : 0;
 }
 
 bool isEqual(Value x, Value y) {
@@ -74,13 +94,14 @@ template <typename Op> std::optional<std::pair<Value, Value>> operandsWith(Value
 
 /// The loop in each iteration of `tiles` over c coordinates of a dimension, fewer in the last one, if that is
 /// what the tile does with `carried`: `t * c to min(n, t * c + c)`, of a loop over `0 to ceil(n / c)`.
-IterateOp loopOverTile(IterateOp tiles, BlockArgument carried) {
+IterateOp loopOverTile(IterateOp tiles, BlockArgument carried, Value tensor) {
+  const std::optional<unsigned> dimension = rowDimension(tensor);
   auto all = tiles.getSpace().getDefiningOp<RangeOp>();
   auto count = all ? all.getHi().getDefiningOp<arith::CeilDivUIOp>() : arith::CeilDivUIOp();
   auto inner = carried.hasOneUse() ? dyn_cast<IterateOp>(*carried.user_begin()) : IterateOp();
   auto tile = inner ? inner.getSpace().getDefiningOp<RangeOp>() : RangeOp();
-  if (!count || !tile || !isConstantIntValue(all.getLo(), 0) ||
-      !count.getLhs().getDefiningOp<tensor::DimOp>())
+  if (!count || !tile || !isConstantIntValue(all.getLo(), 0) || !dimension ||
+      !isSizeOf(count.getLhs(), tensor, *dimension))
     return {};
   auto begin = operandsWith<arith::MulIOp>(tile.getLo(), tiles.getBody().getArgument(0));
   auto end = operandsWith<arith::MinUIOp>(tile.getHi(), count.getLhs());
@@ -213,7 +234,8 @@ void startRows(FillOp fill, IterateOp loop, unsigned argument, int64_t rows) {
 /// each once, and below each of them a block, of which they assign all elements but padding.
 class BlockNest {
 public:
-  explicit BlockNest(FillOp fill) : encoding(getEncoding(fill.getTensor().getType()).getValue()) {
+  explicit BlockNest(FillOp fill)
+      : tensor(fill.getTensor()), encoding(getEncoding(fill.getTensor().getType()).getValue()) {
     auto isFull = [](const format::Level &level) { return format::isFull(level.format); };
     outer = unsigned(std::find_if_not(encoding.levels.rbegin(), encoding.levels.rend(), isFull).base() -
                      encoding.levels.begin());
@@ -269,21 +291,20 @@ private:
     if (range && loops.size() >= outer)
       return isConstantIntValue(range.getLo(), 0);
     if (range)
-      return format::isFull(level.format) && coordinatesPerIteration(loop) == coordinatesIn(level);
+      return format::isFull(level.format) && visitsAll(level, loop);
     auto space = loop.getSpace().getDefiningOp<SpaceOp>();
     return space && space.getLevel() == loops.size() && !space.getCondition() &&
            level.format.kind == format::LevelKind::Compressed && isOfLoops(space.getParent(), loops.size());
   }
 
-  /// How many coordinates of a dimension a coordinate of the level stands for; -1 where it is no part of one.
-  static int64_t coordinatesIn(const format::Level &level) {
-    const format::Expr &expr = level.expr;
-    if (expr->kind == format::ExprKind::Dim)
-      return 1;
-    const bool isQuotient = expr->kind == format::ExprKind::FloorDiv &&
-                            expr->lhs->kind == format::ExprKind::Dim &&
-                            expr->rhs->kind == format::ExprKind::Constant;
-    return isQuotient ? expr->rhs->value : -1;
+  /// Of a level that is a dimension, or a quotient of one.
+  bool visitsAll(const format::Level &level, IterateOp loop) const {
+    const bool isQuotient =
+        level.expr->kind == format::ExprKind::FloorDiv && level.expr->rhs->kind == format::ExprKind::Constant;
+    const format::Expr &dimension = isQuotient ? level.expr->lhs : level.expr;
+    return dimension->kind == format::ExprKind::Dim &&
+           coordinatesPerIteration(loop, tensor, unsigned(dimension->value)) ==
+               (isQuotient ? level.expr->rhs->value : 1);
   }
 
   /// Whether it is the iterator of the first `depth` loops together.
@@ -318,6 +339,7 @@ private:
     return b.clone(*made, map)->getResult(0);
   }
 
+  Value tensor;
   const format::Encoding &encoding;
   unsigned outer; ///< levels down to the last that is not full
   bool isAssigned = false;
@@ -356,10 +378,9 @@ void fuse(FillOp fill) {
     return;
   BlockArgument carried =
       loop.getBody().getArgument(use.getOperandNumber()); // the coordinate has the number of the space
-  int64_t rows = rowsPerIteration(loop, type);
-  if (IterateOp tile = loopOverTile(loop, carried); tile && tile.getKind() == LoopKind::Parallel &&
-                                                    isFirstLevelDimension(type) &&
-                                                    isTouchedOnlyIn(tile, loop, fill.getTensor())) {
+  int64_t rows = rowsPerIteration(loop, fill.getTensor());
+  if (IterateOp tile = loopOverTile(loop, carried, fill.getTensor());
+      tile && tile.getKind() == LoopKind::Parallel && isTouchedOnlyIn(tile, loop, fill.getTensor())) {
     carried = tile.getBody().getArgument(carried.use_begin()->getOperandNumber());
     loop = tile;
     rows = 1;
@@ -456,7 +477,8 @@ void fuse(program::DisjointLoops &loops) {
     return;
   auto type = cast<RankedTensorType>(fill.getTensor().getType());
   const bool single = type.getRank() == 1;
-  const bool ofRows = isDense(type) && isFirstLevelDimension(type) && program::ownLevel(loops.front()) == 0;
+  const bool ofRows =
+      isDense(type) && rowDimension(fill.getTensor()) && program::ownLevel(loops.front()) == 0;
   if (single || !ofRows) {
     for (IterateOp loop : loops)
       forwardStart(fill, loop);
