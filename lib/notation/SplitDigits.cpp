@@ -38,6 +38,8 @@ public:
     }
     bool fits = any && made.places.size() > 1;
     forEachSubscriptOf(statement, [&](const Affine &s) { fits &= made.canReplace(s); });
+    for (const Access *access : operandsOf(statement))
+      fits = fits && made.areWhole(program, *access);
     return fits ? std::optional(made) : std::nullopt;
   }
 
@@ -87,6 +89,14 @@ private:
   }
   bool canReplace(const Affine &s) const {
     return !has(s) || (!s.limit && (!s.isDigit() || placeOf(s) != places.end()));
+  }
+  /// Whether digits run over all of the dimensions at which they are read: a loop has one size.
+  bool areWhole(const Program &program, const Access &access) const {
+    const std::vector<int64_t> &dims = program.tensors[access.tensor].dims;
+    for (size_t d = 0; d < access.subscripts.size(); ++d)
+      if (const Affine &s = access.subscripts[d]; s.isDigit() && has(s) && placeOf(s)->count != dims[d])
+        return false;
+    return true;
   }
   std::vector<Place>::const_iterator placeOf(const Affine &digit) const {
     return std::ranges::find_if(places, [&](const Place &place) {
