@@ -1,4 +1,5 @@
-// The exceptions Tulle throws: Error for what its users got wrong, InternalError for what we did.
+// The exceptions Tulle throws: Error for what its users got wrong, InternalError for what we did, Interrupted
+// for what its users asked for.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,12 @@ namespace tulle {
 class __attribute__((visibility("default"))) Error : public std::runtime_error {
 public:
   explicit Error(const std::string &message) : std::runtime_error(message) {}
+};
+
+/// A run was ended before its end by who called it (RunReport::isInterrupted).
+class __attribute__((visibility("default"))) Interrupted : public std::runtime_error {
+public:
+  Interrupted() : std::runtime_error("the run was interrupted") {}
 };
 
 /// Tulle itself is wrong: `what()` says so, with what a report needs. Nothing the user does should cause it.

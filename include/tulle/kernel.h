@@ -36,6 +36,11 @@ struct RunReport {
   /// Called after each round, with the rounds so far. Where it returns false all loops end, and the
   /// statements behind them run.
   std::function<bool(const std::vector<std::int64_t> &iterations)> afterRound;
+  /// Asked before each statement and each part of a parallel loop that the calling thread runs, on that
+  /// thread. Where it answers true the run throws Interrupted when the other threads are done with their
+  /// parts: there are no results, and memory that was given for them holds some part of them. The inputs and
+  /// the kernel are as before.
+  std::function<bool()> isInterrupted;
 };
 
 /// An access of a tensor in a statement.

@@ -245,8 +245,10 @@ std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor
     if (const unsigned t = resultTensors[r]; outputs[r] && !decls[t].input)
       tensors[t] = Access::unwrap(*outputs[r]);
   engine::RunReport told;
-  if (report)
+  if (report) {
     told.goesOn = report->afterRound;
+    told.isInterrupted = report->isInterrupted;
+  }
   code->run(tensors, &told);
   if (report)
     report->iterations = told.iterations;

@@ -63,9 +63,24 @@ void CallMemory::enter(void (*entry)(void **), void **slots) {
 
 void CallMemory::leave() { _longjmp(innermost->target, 1); }
 
+/// Whether the call is to end. Only the thread that called may be asked, which may be in a region inside of
+/// another one.
+bool CallMemory::isInterrupted() noexcept {
+  if (!threads.isInterrupted || std::this_thread::get_id() != caller)
+    return false;
+  report([&] {
+    if ((*threads.isInterrupted)())
+      throw Interrupted();
+  });
+  return failed;
+}
+
 void CallMemory::parallel(int64_t tasks, Task task, void *context) {
-  if (tasks == 1)
+  if (tasks == 1) {
+    if (isInterrupted())
+      leave();
     return task(context, 0);
+  }
   struct Region {
     CallMemory *memory;
     Task task;
@@ -73,7 +88,7 @@ void CallMemory::parallel(int64_t tasks, Task task, void *context) {
   } region{this, task, context};
   auto runTask = [](void *context, int64_t p) {
     auto *region = static_cast<Region *>(context);
-    return region->memory->run(region->task, region->context, p);
+    return !region->memory->isInterrupted() && region->memory->run(region->task, region->context, p);
   };
   if (!runTasks(threads, tasks, runTask, &region))
     leave();

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <thread>
 
 namespace tulle::engine {
 
@@ -26,7 +27,8 @@ struct CallResult {
 
 /// Runs statements on tensors stored as they want them; of `results`, those that are made are in order.
 /// Throws Error when memory does not suffice (before it is touched), a coordinate or position does not fit
-/// its width, or the result's format cannot hold the entries; nothing that the call allocated is left then.
+/// its width, or the result's format cannot hold the entries, and Interrupted where it is; nothing that the
+/// call allocated is left then.
 /// Thread-safe.
 CallReport call(const CompiledStatement &code, const std::vector<const runtime::Tensor *> &arguments,
                 const std::vector<CallResult> &results = {}, const ThreadSettings &threads = {});
@@ -102,12 +104,14 @@ public:
 
 private:
   bool run(Task task, void *context, int64_t number);
+  bool isInterrupted() noexcept;
   std::string resultText() const;
   std::string levelText(int64_t level) const;
   /// Keeps what `make` throws, to be thrown again outside of generated code.
   template <class Make> void report(Make make) noexcept;
   [[noreturn]] void leave();
 
+  const std::thread::id caller = std::this_thread::get_id();
   const std::vector<CallResult> &results;
   std::string_view result; ///< what messages are about
   const runtime::Tensor *made = nullptr;

@@ -71,6 +71,9 @@ struct RunReport {
   std::vector<int64_t> iterations = {};
   /// Asked after each round, with the rounds so far: all loops end where it answers false.
   std::function<bool(const std::vector<int64_t> &iterations)> goesOn = {};
+  /// Asked on the calling thread, before each statement and each task of a parallel region that it runs; the
+  /// run throws Interrupted where it answers true.
+  std::function<bool()> isInterrupted = {};
 };
 
 /// A compiled program; keeps its machine code alive. Thread-safe to run.

@@ -52,6 +52,8 @@ public:
     report.mostBytes = 0;
     report.iterations.assign(kernel.loops.size(), 0);
     auto step = [&](unsigned s) {
+      if (report.isInterrupted && report.isInterrupted())
+        throw Interrupted();
       const CallReport of = statement(s);
       report.computeMs += of.ms;
       report.mostBytes = std::max(report.mostBytes, of.mostBytes);
@@ -315,13 +317,15 @@ private:
     for (const MadeTensor &m : code.made)
       if (std::ranges::none_of(code.arguments, [&](const Argument &a) { return a.tensor == m.tensor; }))
         tensors[m.tensor].reset();
-    const CallReport report = engine::call(code, arguments, results, threadSettings(options));
+    ThreadSettings threads = threadSettings(options);
+    threads.isInterrupted = report.isInterrupted ? &report.isInterrupted : nullptr;
+    const CallReport called = engine::call(code, arguments, results, threads);
     for (size_t k = 0; k < made.size(); ++k) {
       const unsigned t = code.made[k].tensor;
       tensors[t] = std::move(made[k]);
       converted[t].clear(); // copies of the old value
     }
-    return report;
+    return called;
   }
 
   /// Gives a result its memory. It may replace an operand, whose old value is what the right-hand side means.

@@ -96,7 +96,7 @@ ThreadSettings threadSettings(const Options &options) {
   int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
   return {std::clamp(threads, 1, kMostThreadsPerCore * omp_get_num_procs()),
           options.workPerThread > 0 ? options.workPerThread : iteration::Costs().workPerThread,
-          options.aroundTask};
+          options.aroundTask, nullptr};
 }
 
 bool emitsParallelCode(const Options &options) {

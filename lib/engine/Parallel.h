@@ -12,6 +12,7 @@ struct ThreadSettings {
   int threads = 1;
   int64_t workPerThread = 0; ///< stored entries, or what costs as much, that make another thread profitable
   std::function<void(const std::function<void()> &run)> aroundTask = {}; ///< as in Options
+  const std::function<bool()> *isInterrupted = nullptr;                  ///< as in RunReport
 };
 
 /// The number asked for, else OMP_NUM_THREADS, else the cores this process may run on; at most eight for each

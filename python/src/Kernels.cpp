@@ -1,9 +1,11 @@
 // Compiled programs, called with tensors and NumPy's arrays.
 #include "Tensors.h"
+#include <chrono>
 #include <memory>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <tulle/error.h>
 #include <tulle/kernel.h>
 
 namespace tulle::python {
@@ -33,14 +35,31 @@ static nb::object result(AnyTensor tensor) {
   return tensor.isDense() ? elementsOf(tensor, true) : wrap(std::move(tensor));
 }
 
-/// Loops ask between their rounds whether Ctrl-C was pressed.
+/// Ctrl-C is looked for now and then: it takes the GIL, which another thread may hold for milliseconds.
 static RunReport interruptible() {
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds pause(20);
   RunReport report;
-  report.afterRound = [](const std::vector<int64_t> &) {
+  report.isInterrupted = [next = Clock::now() + pause]() mutable {
+    if (Clock::now() < next)
+      return false;
     nb::gil_scoped_acquire gil;
-    return PyErr_CheckSignals() == 0;
+    const bool interrupted = PyErr_CheckSignals() != 0;
+    next = Clock::now() + pause;
+    return interrupted;
   };
   return report;
+}
+
+/// Calls `run` without the GIL; throws the exception of a signal's handler, by which it was interrupted.
+template <class Run> static auto runInterruptible(const Run &run) {
+  try {
+    RunReport report = interruptible();
+    nb::gil_scoped_release released;
+    return run(&report);
+  } catch (const Interrupted &) {
+    throw nb::python_error();
+  }
 }
 
 static nb::object call(const Kernel &kernel, nb::args arguments, nb::handle out) {
@@ -50,14 +69,7 @@ static nb::object call(const Kernel &kernel, nb::args arguments, nb::handle out)
   for (size_t k = 0; k < arguments.size(); ++k)
     inputs.push_back(operand(arguments[k], k < names.size() ? names[k] : "an argument"));
   const AnyTensor into = out.is_none() ? AnyTensor() : output(out, kernel.results().back());
-  RunReport report = interruptible();
-  AnyTensor made;
-  {
-    nb::gil_scoped_release released;
-    made = kernel.call(inputs, &report, into);
-  }
-  if (PyErr_Occurred())
-    throw nb::python_error();
+  AnyTensor made = runInterruptible([&](RunReport *report) { return kernel.call(inputs, report, into); });
   return out.is_none() ? result(std::move(made)) : nb::borrow(out);
 }
 
@@ -67,14 +79,8 @@ static nb::dict run(const Kernel &kernel, nb::dict given, nb::dict outputs) {
     inputs[nb::cast<std::string>(name)] = operand(object, nb::cast<std::string>(name));
   for (auto [name, object] : outputs)
     into[nb::cast<std::string>(name)] = output(object, nb::cast<std::string>(name));
-  std::map<std::string, AnyTensor> made;
-  RunReport report = interruptible();
-  {
-    nb::gil_scoped_release released;
-    made = kernel.run(inputs, &report, into);
-  }
-  if (PyErr_Occurred())
-    throw nb::python_error();
+  std::map<std::string, AnyTensor> made =
+      runInterruptible([&](RunReport *report) { return kernel.run(inputs, report, into); });
   nb::dict results;
   for (auto &[name, tensor] : made)
     results[name.c_str()] =

@@ -108,6 +108,59 @@ def test_ctrl_c_ends_loops():
     assert done.stdout == "interrupted\n", done.stderr
 
 
+_CTRL_C = """
+import os, signal, sys, threading, time, numpy as np, scipy.sparse as sp, tulle as tl
+
+threads = int(sys.argv[1])
+S = sp.random_array((200000, 200000), density=1e-4, format="csr", rng=np.random.default_rng(1))
+A, x, out = tl.asarray(S), np.ones(200000), np.zeros(200000)
+# One statement after another, of which each takes milliseconds; the rounds come to no end.
+text = "repeat 1000000000 { y(i) = A(i,j) * x(j); z(i) = A(i,j) * y(j); x(i) = 1e-3 * z(i) }"
+solve = tl.compile(text, A="CSR", x="dense", threads=threads)
+once = tl.compile(text.replace("1000000000", "1"), A="CSR", x="dense", threads=threads)
+expected = once(A, x)
+calls = [lambda: solve(A, x), lambda: solve(A, x, out=out), lambda: tl.run(text, A=A, x=x, threads=threads)]
+calls = [(1, call) for call in calls]  # seconds that it may go on
+if threads == 2:  # no loop, but a second or two of parallel ones
+    chain = "; ".join(f"X{k + 1}(i,k) = 1e-3 * A(i,j) * X{k}(j,k)" for k in range(16))
+    X = np.ones((200000, 32))
+    products = tl.compile(chain, A=A, X0=X, threads=2)
+    products(A, X)  # memory comes page by page in the first call
+    start = time.monotonic()
+    products(A, X)
+    calls.append((0.2 + (time.monotonic() - start) / 3, lambda: products(A, X)))
+for most, call in calls:
+    pressed = []
+    press = lambda: (pressed.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT))
+    threading.Timer(0.2, press).start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - pressed[0] < most)
+    print((once(A, x) == expected).all(), (x == 1).all())
+
+# A handler that raises nothing lets it go on; what it raises is what the caller gets.
+seen = []
+def handle(number, frame):
+    seen.append(number)
+    if len(seen) == 3:
+        raise TimeoutError("enough")
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+try:
+    solve(A, x)
+except TimeoutError as error:
+    print(len(seen), error)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_signals_are_handled_between_statements_and_parts(threads):
+    done = subprocess.run([sys.executable, "-c", _CTRL_C, str(threads)], capture_output=True, text=True, timeout=120)
+    calls = 4 if threads == 2 else 3
+    assert done.stdout == calls * "interrupted True\nTrue True\n" + "3 enough\n", done.stderr
+
+
 def _grows(action, count: int) -> int:
     """By how many KiB the process grows in the second half of so many calls."""
     for _ in range(count // 2):

@@ -239,6 +239,9 @@ TEST(Api, LoopsReportTheirRounds) {
   report.afterRound = [](const std::vector<int64_t> &iterations) { return iterations[0] < 2; };
   results = kernel.run({{"A", A}, {"x", x}}, &report);
   EXPECT_THAT(report.iterations, ElementsAre(2));
+  int asked = 0;
+  report.isInterrupted = [&] { return ++asked == 2; };
+  EXPECT_THROW(kernel.run({{"A", A}, {"x", x}}, &report), tulle::Interrupted);
   tulle::Tensor<double> last = kernel(A, x); // x is written last
   EXPECT_THAT(std::vector<double>(last.values().begin(), last.values().end()), ElementsAre(36, 36));
   EXPECT_THAT(std::vector<double>(x.values().begin(), x.values().end()), ElementsAre(1, 1));

@@ -261,6 +261,54 @@ TEST(Call, turnsComeInOrder) {
     }
 }
 
+/// Three regions of four tasks, the second of which starts a region itself; it ends where the caller says so.
+TEST(Call, asksTheCallerWhetherToEnd) {
+  const std::string region = R"(
+    llvm.call @tulle_parallel(%tasks, %task, %null) : (i64, !llvm.ptr, !llvm.ptr) -> ())";
+  Statement statement(R"(
+    %tasks = llvm.mlir.constant(4 : i64) : i64
+    %null = llvm.mlir.zero : !llvm.ptr
+    %task = llvm.mlir.addressof @task : !llvm.ptr)" +
+                          buffer(0, 8, 2) + region + region + region,
+                      R"(llvm.func @inner(%context: !llvm.ptr, %number: i64) { llvm.return }
+    llvm.func @task(%context: !llvm.ptr, %number: i64) {
+    %tasks = llvm.mlir.constant(2 : i64) : i64
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %null = llvm.mlir.zero : !llvm.ptr
+    %task = llvm.mlir.addressof @inner : !llvm.ptr
+    %is = llvm.icmp "eq" %number, %one : i64
+    llvm.cond_br %is, ^inner, ^end
+  ^inner:
+    llvm.call @tulle_parallel(%tasks, %task, %null) : (i64, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.call @tulle_parallel(%one, %task, %null) : (i64, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.br ^end
+  ^end:
+    llvm.return
+  })");
+  void *slots[5] = {};
+  const std::vector<CallResult> results;
+  for (int threads : {1, 2, 8})
+    for (int time = 0; time < 20; ++time) {
+      const std::thread::id caller = std::this_thread::get_id();
+      int asked = 0, last = 1000;
+      const std::function<bool()> isInterrupted = [&] {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        return ++asked >= last;
+      };
+      ThreadSettings settings{.threads = threads, .workPerThread = 1, .isInterrupted = &isInterrupted};
+      CallMemory(results, settings).enter(statement.code.entry, slots);
+      EXPECT_GE(asked, 3);
+      if (threads == 1)
+        EXPECT_EQ(asked, 3 * (4 + 2 + 1));
+      for (const int all = threads == 1 ? asked : 3; --last > 0;) {
+        last = std::min(last, all);
+        asked = 0;
+        EXPECT_THROW(CallMemory(results, settings).enter(statement.code.entry, slots), Interrupted);
+        EXPECT_EQ(asked, last);
+      }
+    }
+}
+
 TEST(Call, frees) {
   Statement statement(buffer(0, 1 << 20, 1) + R"(
     llvm.call @_mlir_memref_to_llvm_free(%p0) : (!llvm.ptr) -> ()

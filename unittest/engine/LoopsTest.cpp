@@ -122,5 +122,15 @@ TEST(Loops, EndWhereTheCallerSaysSo) {
   EXPECT_THAT(seen.back(), ElementsAre(2, 5));
 }
 
+TEST(Loops, AreInterruptedBetweenStatements) {
+  const Tensors n = {{"n", integers({}, {0})}};
+  int asked = 0;
+  RunReport stops;
+  stops.isInterrupted = [&] { return ++asked == 6; };
+  EXPECT_THROW(runWith("repeat 9 { n += 1; repeat 2 { n += 10 } } m = n", n, {}, stops), Interrupted);
+  EXPECT_EQ(asked, 6);
+  EXPECT_THAT(elements<int64_t>(n.at("n")), ElementsAre(0)) << "the caller's data has changed";
+}
+
 } // namespace
 } // namespace tulle::engine
