@@ -2,6 +2,7 @@
 #include "aot/Interface.h"
 #include "aot/Steps.h"
 #include "engine/Conversion.h"
+#include "notation/ErrorPlace.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -90,11 +91,14 @@ static Array arrayOf(const format::Field &field, const TensorInterface &tensor) 
 }
 
 static void refuseUnexpressed(const Program &program) {
-  for (const TensorDecl &decl : program.tensors) {
+  for (unsigned t = 0; t < program.tensors.size(); ++t) {
+    const TensorDecl &decl = program.tensors[t];
     if (decl.result && !decl.input && decl.encoding.crdWidth == 2)
-      throwError("'{}' has coordinates of 2 bits, which a result of a kernel compiled ahead of time cannot "
-                 "have: use crdWidth = 8",
-                 decl.name);
+      notation::throwErrorAt(
+          program, t,
+          fmt::format("'{}' has coordinates of 2 bits, which a result of a kernel compiled "
+                      "ahead of time cannot have: use crdWidth = 8",
+                      decl.name));
   }
 }
 

@@ -1,7 +1,8 @@
 // Steps are compiled statements; what they read in another format is converted by a step of its own.
 #include "aot/Steps.h"
-#include "support/Errors.h"
+#include "notation/ErrorPlace.h"
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -149,19 +150,24 @@ private:
         current.erase(copy);
   }
 
+  [[noreturn]] void refuseAt(const engine::Argument &argument, const std::string &message) const {
+    notation::throwErrorAt(program, argument.tensor, message);
+  }
+
   [[noreturn]] void refuse(const engine::Argument &argument) const {
     const TensorInterface &tensor = kernel.tensors[argument.tensor];
-    throwError(
-        "this program needs '{0}' as {1}, and it is {2}, which a kernel compiled ahead of time does not "
-        "convert; store it so, -f '{0}={1}'",
-        tensor.name, format::displayName(argument.encoding), format::displayName(tensor.encoding));
+    refuseAt(argument,
+             fmt::format("this program needs '{0}' as {1}, and it is {2}, which a kernel compiled ahead of "
+                         "time does not convert; store it so, -f '{0}={1}'",
+                         tensor.name, format::displayName(argument.encoding),
+                         format::displayName(tensor.encoding)));
   }
 
   [[noreturn]] void refuseSize(const engine::Argument &argument) const {
-    throwError(
-        "'{}' as {} has as many values as its levels give, which a kernel compiled ahead of time does not "
-        "compute; use a format of dense, compressed and singleton levels",
-        kernel.tensors[argument.tensor].name, format::displayName(argument.encoding));
+    refuseAt(argument,
+             fmt::format("'{}' as {} has as many values as its levels give, which a kernel compiled ahead of "
+                         "time does not compute; use a format of dense, compressed and singleton levels",
+                         kernel.tensors[argument.tensor].name, format::displayName(argument.encoding)));
   }
 
   /// As the engine's: the tensor that has the pattern of a statement's result.

@@ -4,9 +4,11 @@
 #include "Progress.h"
 #include "aot/Ahead.h"
 #include "aot/Package.h"
+#include "notation/ErrorPlace.h"
 #include "runtime/io/Io.h"
 #include "runtime/io/TemporaryFile.h"
 #include "support/Errors.h"
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/ranges.h>
@@ -126,14 +128,20 @@ static aot::Ahead compileConversion(const CompileOptions &options, const aot::Ah
   return aot::compileAhead(formats, ahead, form);
 }
 
+[[noreturn]] static void refuseSizes(const notation::Program &program, const std::string &name) {
+  const auto tensor = std::ranges::find(program.tensors, name, &notation::TensorDecl::name);
+  notation::throwErrorAt(
+      program, unsigned(tensor - program.tensors.begin()),
+      fmt::format("the code of this program is for fixed sizes (of subscripts that are sums, or of results "
+                  "that no operand has), and nothing gives those of '{0}'; add --dims {0}=SIZE…",
+                  name));
+}
+
 static aot::Ahead compileProgram(const CompileOptions &options, const aot::AheadOptions &ahead,
                                  aot::Form form) {
   const LoadedProgram loaded = load(options.program, /*withData=*/false, ahead.engine);
   if (engine::dependsOnSizes(loaded.program) && !loaded.nominal.empty())
-    throwError(
-        "the code of this program is for fixed sizes (of subscripts that are sums, or of results that no "
-        "operand has), and nothing gives those of '{0}'; add --dims {0}=SIZE…",
-        loaded.nominal.front());
+    refuseSizes(loaded.program, loaded.nominal.front());
   Progress progress("compiling");
   return aot::compileAhead(loaded.program, ahead, form);
 }
