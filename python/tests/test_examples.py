@@ -63,6 +63,21 @@ def test_triangles_and_trusses(graph):
         np.testing.assert_array_equal(graphs.truss(graph, k).todense(), _truss(links, k))
 
 
+@pytest.mark.parametrize("notebook", ["first_steps", "graph_tour"])
+def test_notebooks_run_cell_by_cell(notebook):
+    lines = (EXAMPLES / f"{notebook}.py").read_text().splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith("# %%")] + [len(lines)]
+    assert starts[0] == 0 and len(starts) > 8
+    names = {"__file__": str(EXAMPLES / f"{notebook}.py")}
+    for start, end in zip(starts, starts[1:]):
+        cell = lines[start + 1:end]
+        if lines[start] == "# %% [markdown]":
+            assert all(line.startswith("#") for line in cell if line), f"{notebook}: line {start + 1}"
+        else:
+            assert lines[start] == "# %%" and any(cell)
+            exec(compile("\n".join([""] * (start + 1) + cell), f"{notebook}.py", "exec"), names)
+
+
 def test_the_script_runs():
     done = subprocess.run([sys.executable, EXAMPLES / "graphs.py"], capture_output=True, text=True, check=True)
     assert "components: 78\ntriangles: 1630\n" in done.stdout  # as published for Cora
