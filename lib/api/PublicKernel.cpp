@@ -39,7 +39,7 @@ private:
   /// run.
   static constexpr size_t kMostSizes = 8;
   std::mutex mutex;
-  std::list<std::pair<std::vector<int64_t>, std::shared_ptr<engine::Executable>>> bySizes;
+  std::list<std::pair<std::vector<std::vector<int64_t>>, std::shared_ptr<engine::Executable>>> bySizes;
 };
 
 std::shared_ptr<engine::Executable>
@@ -177,13 +177,13 @@ detail::KernelImpl::forInputs(const std::vector<const AnyTensor *> &given) {
     sameSizes &= matches(Access::unwrap(*given[k]), executable->program().tensors[inputTensors[k]]);
   if (sameSizes)
     return executable;
-  std::vector<int64_t> sizes;
-  for (const AnyTensor *tensor : given)
-    sizes.insert(sizes.end(), tensor->dims().begin(), tensor->dims().end());
   {
+    auto fits = [&](const auto &known) {
+      return std::ranges::equal(known.first, given, {}, {},
+                                [](const AnyTensor *t) -> const std::vector<int64_t> & { return t->dims(); });
+    };
     std::lock_guard lock(mutex);
-    if (auto found = std::ranges::find(bySizes, sizes, [](const auto &known) { return known.first; });
-        found != bySizes.end()) {
+    if (auto found = std::ranges::find_if(bySizes, fits); found != bySizes.end()) {
       bySizes.splice(bySizes.begin(), bySizes, found);
       return found->second;
     }
@@ -193,6 +193,9 @@ detail::KernelImpl::forInputs(const std::vector<const AnyTensor *> &given) {
   for (size_t k = 0; k < given.size(); ++k)
     resized.at(inputs[k]).dims = given[k]->dims();
   std::shared_ptr<engine::Executable> built = build(resized);
+  std::vector<std::vector<int64_t>> sizes;
+  for (const AnyTensor *tensor : given)
+    sizes.push_back(tensor->dims());
   std::lock_guard lock(mutex);
   bySizes.emplace_front(std::move(sizes), built);
   if (bySizes.size() > kMostSizes)
@@ -225,17 +228,16 @@ std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor
   const std::shared_ptr<engine::Executable> code = forInputs(given);
   const std::vector<notation::TensorDecl> &decls = code->program().tensors;
   std::vector<std::optional<runtime::Tensor>> tensors(decls.size());
-  std::vector<const runtime::Tensor *> ragged(decls.size());
-  bool anyRagged = false;
+  std::vector<const runtime::Tensor *> ragged; // empty: none
   for (size_t k = 0; k < given.size(); ++k) {
     const unsigned t = inputTensors[k];
     tensors[t] = Access::unwrap(*given[k]);
     if (Access::hasLengths(*given[k])) {
+      ragged.resize(decls.size());
       ragged[t] = &*tensors[t];
-      anyRagged = true;
     }
   }
-  if (anyRagged)
+  if (!ragged.empty())
     engine::checkLengths(code->program(), ragged);
   for (size_t r = 0; r < outputs.size(); ++r)
     if (outputs[r])
@@ -253,6 +255,7 @@ std::vector<AnyTensor> detail::KernelImpl::run(const std::vector<const AnyTensor
   if (report)
     report->iterations = told.iterations;
   std::vector<AnyTensor> made;
+  made.reserve(resultTensors.size());
   for (size_t r = 0; r < resultTensors.size(); ++r) {
     runtime::Tensor &result = *tensors[resultTensors[r]];
     if (r < outputs.size() && outputs[r]) {

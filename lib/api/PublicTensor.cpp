@@ -2,6 +2,7 @@
 // users pass, and hides the compiler's types.
 #include "Impl.h"
 #include "engine/Conversion.h"
+#include "engine/Kernel.h"
 #include "engine/Split.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
@@ -12,6 +13,8 @@
 #include "tulle/io.h"
 #include "tulle/query.h"
 #include <fmt/ranges.h>
+#include <map>
+#include <mutex>
 #include <optional>
 
 namespace tulle {
@@ -47,17 +50,7 @@ TensorType AnyTensor::type() const {
 }
 
 std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
-bool AnyTensor::isDense() const {
-  const format::Encoding &encoding = Access::unwrap(*this).encoding;
-  bool dense = encoding.levels.size() == order() && !encoding.fill && !encoding.explicitVal &&
-               !encoding.implicitVal && !format::hasSlices(encoding);
-  for (unsigned l = 0; dense && l < encoding.levels.size(); ++l) {
-    const format::Level &level = encoding.levels[l];
-    dense = level.format.kind == format::LevelKind::Dense && level.expr->kind == format::ExprKind::Dim &&
-            level.expr->value == l;
-  }
-  return dense;
-}
+bool AnyTensor::isDense() const { return engine::isRowMajor(Access::unwrap(*this).encoding); }
 std::string AnyTensor::formatName() const { return format::displayName(Access::unwrap(*this).encoding); }
 std::string AnyTensor::fill() const {
   const format::Encoding &encoding = Access::unwrap(*this).encoding;
@@ -261,16 +254,46 @@ static format::Encoding withWidths(format::Encoding encoding, const std::vector<
   return format::resolveWidths(encoding, 0, 0);
 }
 
-AnyTensor borrowAny(const std::string &element, std::vector<int64_t> dims, const Format &format,
-                    const std::vector<BufferView> &buffers, Check check) {
-  requireSizes(dims);
-  format::Encoding encoding = format::parseFormat(format.text(), dims.size());
+/// A tensor without type, sizes and buffers.
+static runtime::Tensor borrowedShell(const std::string &text, unsigned order,
+                                     const std::vector<BufferView> &buffers) {
+  format::Encoding encoding = format::parseFormat(text, order);
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throw Error("tulle::borrow: " + why);
   if (format::hasSlices(encoding))
     throw Error("tulle::borrow: the sizes of what the slices are cut from are not given; borrow the whole, "
                 "and cut it with slice()");
-  runtime::Tensor tensor(withWidths(encoding, buffers), elementType(element), std::move(dims));
+  return {withWidths(encoding, buffers), ElementType::F64, {}};
+}
+
+/// The same, of texts that come again and again: parsing one takes longer than a small kernel.
+static runtime::Tensor knownShell(const std::string &text, unsigned order,
+                                  const std::vector<BufferView> &buffers) {
+  constexpr size_t most = 64;
+  std::vector<unsigned> key = {order};
+  for (const BufferView &buffer : buffers)
+    key.push_back(buffer.width);
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::vector<unsigned>>, runtime::Tensor> known;
+  {
+    std::lock_guard lock(mutex);
+    if (auto found = known.find({text, key}); found != known.end())
+      return found->second;
+  }
+  runtime::Tensor made = borrowedShell(text, order, buffers);
+  std::lock_guard lock(mutex);
+  if (known.size() >= most)
+    known.clear();
+  return known.try_emplace({text, std::move(key)}, std::move(made)).first->second;
+}
+
+AnyTensor borrowAny(const std::string &element, std::vector<int64_t> dims, const Format &format,
+                    const std::vector<BufferView> &buffers, Check check) {
+  requireSizes(dims);
+  runtime::Tensor tensor = knownShell(format.text(), unsigned(dims.size()), buffers);
+  tensor.type = elementType(element);
+  tensor.dims = std::move(dims);
+  tensor.buffers.reserve(buffers.size());
   for (size_t f = 0; f < buffers.size(); ++f) {
     const BufferView &view = buffers[f];
     if (tensor.layout->fields[f].implied) {

@@ -508,6 +508,7 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
 CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
                 const std::vector<CallResult> &results, const ThreadSettings &threads) {
   std::vector<void *> slots;
+  slots.reserve(24 * arguments.size()); // of most formats
   for (const Tensor *argument : arguments)
     append(slots, *argument);
   size_t next = slots.size();

@@ -7,8 +7,8 @@
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
-#include <deque>
 #include <fmt/ranges.h>
+#include <list>
 
 namespace tulle::engine {
 
@@ -24,6 +24,17 @@ bool sameStorage(const format::Encoding &a, const format::Encoding &b) {
   alike.posWidth = b.posWidth;
   alike.crdWidth = b.crdWidth;
   return alike == b;
+}
+
+bool isRowMajor(const format::Encoding &encoding) {
+  bool all = encoding.levels.size() == encoding.order() && !encoding.fill && !encoding.explicitVal &&
+             !encoding.implicitVal && !format::hasSlices(encoding);
+  for (unsigned l = 0; all && l < encoding.levels.size(); ++l) {
+    const format::Level &level = encoding.levels[l];
+    all = level.format.kind == format::LevelKind::Dense && level.expr->kind == format::ExprKind::Dim &&
+          level.expr->value == l;
+  }
+  return all;
 }
 
 std::optional<unsigned> operandWithPattern(const notation::Program &program, unsigned statement) {
@@ -71,7 +82,7 @@ private:
   RunReport &report;
   bool stopped = false;                                 ///< whoever is asked after a round has had enough
   std::vector<std::map<std::string, Tensor>> converted; ///< per tensor, by encoding
-  std::deque<Tensor> kept;                              ///< old values of what was replaced
+  std::list<Tensor> kept;                               ///< old values of what was replaced
 
   /// Whether a loop runs again, after a round of it.
   bool goesOn(const notation::Loop &loop) {
@@ -275,7 +286,7 @@ private:
   }
 
   Tensor dense(const TensorDecl &decl, const format::Encoding &encoding) const {
-    if (sameStorage(encoding, format::denseEncoding(unsigned(decl.dims.size()))))
+    if (isRowMajor(encoding))
       return runtime::makeDense(decl.type, decl.dims, /*zeroed=*/false);
     return store({decl.type, decl.dims, std::vector<std::vector<int64_t>>(decl.dims.size()), {}}, encoding,
                  options);
@@ -290,6 +301,7 @@ private:
   CallReport statement(unsigned number) {
     const CompiledStatement &code = kernel.statements[number];
     std::vector<const Tensor *> arguments;
+    arguments.reserve(code.arguments.size());
     std::vector<size_t> results; ///< arguments, by the statement that writes them
     for (const Argument &argument : code.arguments) {
       if (argument.result)

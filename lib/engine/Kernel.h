@@ -73,6 +73,9 @@ bool dependsOnSizes(const notation::Program &program);
 /// numbers.
 bool sameStorage(const format::Encoding &a, const format::Encoding &b);
 
+/// Whether every element is stored, the last dimension fastest, widths aside: the format `dense`.
+bool isRowMajor(const format::Encoding &encoding);
+
 /// The operand whose pattern the result of a statement has, by its tensor.
 std::optional<unsigned> operandWithPattern(const notation::Program &program, unsigned statement);
 

@@ -92,9 +92,9 @@ static constexpr int64_t kMostFixedTasks = 16;
 
 ThreadSettings threadSettings(const Options &options) {
   // Thread settings are made before any thread is used; what has passed once needs no other look.
-  [[maybe_unused]] static const bool checked = (checkOmpVariables(), true);
+  static const int most = (checkOmpVariables(), kMostThreadsPerCore * omp_get_num_procs());
   int threads = options.threads > 0 ? int(options.threads) : omp_get_max_threads();
-  return {std::clamp(threads, 1, kMostThreadsPerCore * omp_get_num_procs()),
+  return {std::clamp(threads, 1, most),
           options.workPerThread > 0 ? options.workPerThread : iteration::Costs().workPerThread,
           options.aroundTask, nullptr};
 }

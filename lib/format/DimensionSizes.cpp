@@ -238,7 +238,24 @@ std::optional<CoordinateRange> valueRange(const Expr &expr, const std::vector<in
   return values ? std::optional(CoordinateRange{int64_t(values->low), int64_t(values->high)}) : std::nullopt;
 }
 
+/// Whether each level has the coordinates of another dimension, as they are.
+static bool levelsAreDimensions(const Encoding &encoding) {
+  uint64_t seen = 0;
+  for (const Level &level : encoding.levels) {
+    if (level.expr->kind != ExprKind::Dim || level.expr->value >= 64 ||
+        level.format.kind == LevelKind::Offset || (seen >> level.expr->value & 1))
+      return false;
+    seen |= uint64_t(1) << level.expr->value;
+  }
+  return encoding.levels.size() == encoding.order() &&
+         std::ranges::none_of(encoding.dims, [](const Dimension &dim) { return dim.inverse || dim.slice; });
+}
+
 std::string whyNotSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  // Of most formats all that follows is the sizes themselves, and tensors of a few entries are borrowed, too.
+  if (levelsAreDimensions(encoding) && sizes.size() == encoding.order() &&
+      std::ranges::all_of(sizes, [](int64_t size) { return size >= 0; }))
+    return "";
   return reasonOf([&] { checkSizes(encoding, sizes); });
 }
 

@@ -40,13 +40,16 @@ static RunReport interruptible() {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds pause(20);
   RunReport report;
-  report.isInterrupted = [next = Clock::now() + pause]() mutable {
-    if (Clock::now() < next)
+  report.isInterrupted = [next = Clock::time_point()]() mutable {
+    const Clock::time_point now = Clock::now();
+    if (now < next)
+      return false;
+    const bool isFirst = next == Clock::time_point();
+    next = now + pause;
+    if (isFirst)
       return false;
     nb::gil_scoped_acquire gil;
-    const bool interrupted = PyErr_CheckSignals() != 0;
-    next = Clock::now() + pause;
-    return interrupted;
+    return PyErr_CheckSignals() != 0;
   };
   return report;
 }

@@ -8,11 +8,11 @@ import numpy as np
 from . import _core
 from ._errors import DenseResultError, TulleError
 from ._operands import (
-    Operand, array_of, broadcast, common_dtype, default_format, element_dtype, given_back, number, operands_of,
+    Operand, array_of, broadcast, common_dtype, default_format, given_back, number, operands_of,
     result_element, result_encoding,
 )
 from ._program import einsum
-from ._types import element_of
+from ._types import dtype_of, element_of
 
 
 class Rule(NamedTuple):
@@ -224,7 +224,7 @@ def _by_values(ufunc, zero, operands, inputs, output, shape, sparse: bool):
         arrays = [_elements(operand, dtype) for operand, dtype in zip(operands, inputs)]
         with np.errstate(all="ignore"):
             result = np.asarray(ufunc(*arrays))
-        return given_back(np.asarray(result.astype(element_dtype(element), copy=False), order="C"), operands, element)
+        return given_back(np.asarray(result.astype(dtype_of(element), copy=False), order="C"), operands, element)
     stored = [operand for operand in operands if operand.sparse]
     if len(stored) == 1 and zero == "all" and stored[0].shape == tuple(shape):
         pattern = stored[0].value
@@ -252,7 +252,7 @@ def dense_f32(tensor):
 def _computed(ufunc, values, inputs, element: str):
     brought = [np.asarray(array_of(of)).astype(dtype, copy=False) for of, dtype in zip(values, inputs)]
     with np.errstate(all="ignore"):
-        return ufunc(*brought).astype(element_dtype(element), copy=False)
+        return ufunc(*brought).astype(dtype_of(element), copy=False)
 
 
 def aligned(operands, inputs, shape, masks=None):

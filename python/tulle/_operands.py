@@ -7,7 +7,7 @@ import numpy as np
 
 from ._errors import TulleError
 from ._tensor import Tensor, _of_bits, as_operand
-from ._types import element_of
+from ._types import dtype_of, element_of
 
 _SLICE = re.compile(r"\s*:\s*#tulle<slice\([^)]*\)>")
 _EXPLICIT = re.compile(r",\s*explicitVal\s*=\s*(\([^)]*\)|[^\s,}>():]+)(\s*:\s*\w+)?")
@@ -94,7 +94,7 @@ class Operand:
         if self.kind is not None:
             return self.kind
         # What is computed of bfloat16 numbers is float32, until it is stored.
-        return np.dtype(np.float32) if self.element == "bf16" else element_dtype(self.element)
+        return np.dtype(np.float32) if self.element == "bf16" else dtype_of(self.element)
 
     @property
     def is_number(self) -> bool:
@@ -112,12 +112,6 @@ class Operand:
             "0" if self.shape[d] == 1 and shape[first + d] != 1 else f"i{first + d}" for d in range(ndim)
         ]
         return f"({','.join(subscripts)})" if subscripts else ""
-
-
-def element_dtype(element: str) -> np.dtype:
-    from ._types import dtype_of
-
-    return dtype_of(element)
 
 
 def operands_of(objects, name: str) -> list[Operand]:

@@ -75,6 +75,7 @@ _GOES_ON = re.compile(r"(?:[;{=+\-*/%(,&|\\~<>^!:]|\b(?:where|until|repeat|in|el
 _BELONGS_TO_BEFORE = re.compile(r"(?:[+\-*/%(),&|\\<>=^}]|where\b|until\b|else\b)")
 
 
+@functools.lru_cache(maxsize=512)
 def _statements(program: str) -> str:
     """Lines are statements: a semicolon where a line ends one. Comments begin with # or //; lines keep their numbers."""
     codes = [_COMMENT.split(line, maxsplit=1)[0].rstrip() for line in program.split("\n")]

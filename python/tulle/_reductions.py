@@ -9,9 +9,9 @@ import numpy as np
 
 from ._elementwise import indices
 from ._errors import TulleError
-from ._operands import Operand, default_format, element_dtype, given_back
+from ._operands import Operand, default_format, given_back
 from ._program import einsum
-from ._types import element_of
+from ._types import dtype_of, element_of
 
 
 class _Axes:
@@ -150,7 +150,7 @@ def mean(x, /, *, axis=None, dtype=None, keepdims: bool = False):
     element = element_of(dtype) if dtype is not None else _real_or_complex(of)
     program = f"s{of.out} = {of.read(_computed(element))}; y{of.out} = s{of.out} / n"
     return of.run(program, element, keepdims, {"s": (of.format(), _computed(element))},
-                  n=np.asarray(of.count, dtype=element_dtype(_computed(element))))
+                  n=np.asarray(of.count, dtype=dtype_of(_computed(element))))
 
 
 def _real_or_complex(of: _Axes) -> str:
@@ -184,10 +184,10 @@ def _spread(x, axis, correction, keepdims, root: str, name: str):
         program += f"q{out} += {distance}; y{out} = " + root.format(f"(q{out} / d)")
     types = {"t": (of.format(), _computed(element)), "s": (of.format(), _computed(element)), "q": (of.format(), wide)}
     types |= {"c": (of.format(), wide)} if of.operand.sparse else {}
-    numbers = {"n": np.asarray(of.count, dtype=element_dtype(_computed(element))),
-               "d": np.asarray(np.maximum(of.count - correction, 0), dtype=element_dtype(wide))}
+    numbers = {"n": np.asarray(of.count, dtype=dtype_of(_computed(element))),
+               "d": np.asarray(np.maximum(of.count - correction, 0), dtype=dtype_of(wide))}
     if of.operand.sparse:
-        numbers["r"] = np.asarray(of.count, dtype=element_dtype(wide))
+        numbers["r"] = np.asarray(of.count, dtype=dtype_of(wide))
     return of.run(program, real, keepdims, types, **numbers)
 
 

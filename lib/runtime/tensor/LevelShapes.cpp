@@ -73,14 +73,18 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
   return shapes;
 }
 
-std::vector<LevelShape> levelShapes(const Tensor &tensor) {
-  const bool isSlice = !tensor.wholeDims.empty();
-  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, isSlice ? tensor.wholeDims : tensor.dims);
+void takeStoredSizes(std::vector<LevelShape> &shapes, const Tensor &tensor) {
   for (unsigned l = 0; l < shapes.size(); ++l)
     if (auto field = tensor.layout->sizes[l]) {
       int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
       (shapes[l].kind == LevelKind::Dense ? shapes[l].size : shapes[l].n) = size;
     }
+}
+
+std::vector<LevelShape> levelShapes(const Tensor &tensor) {
+  const bool isSlice = !tensor.wholeDims.empty();
+  std::vector<LevelShape> shapes = levelShapes(tensor.encoding, isSlice ? tensor.wholeDims : tensor.dims);
+  takeStoredSizes(shapes, tensor);
   return shapes;
 }
 

@@ -31,8 +31,10 @@ struct LevelShape {
 
 /// Throws Error when the encoding cannot hold data, or none of these sizes (format::whyNotSizes).
 std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std::vector<int64_t> &dims);
-/// The same with the sizes that the tensor itself stores, those of counters, `fixed` and `squeezed` levels.
+/// Gives shapes the sizes that the tensor itself stores, those of counters, `fixed` and `squeezed` levels.
 /// Its size buffers must be there.
+void takeStoredSizes(std::vector<LevelShape> &shapes, const Tensor &tensor);
+/// Both.
 std::vector<LevelShape> levelShapes(const Tensor &tensor);
 
 /// Turns coordinates of the tensor that was cut into those of the slice; false where they are none of its.

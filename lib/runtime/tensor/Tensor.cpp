@@ -24,25 +24,29 @@ std::string denseText(ElementType type, const std::vector<int64_t> &dims) {
   return fmt::format("a dense tensor of shape {} and type {}", shapeText(dims), name(type));
 }
 
-/// Row-major encodings with their widths, by order: calls of kernels make one for each array that they are
+/// Row-major tensors without type and sizes, by order: calls of kernels make one for each array that they are
 /// given.
-const format::Encoding &rowMajor(size_t order) {
-  static const std::vector<format::Encoding> few = [] {
-    std::vector<format::Encoding> made;
-    for (unsigned order = 0; order < 8; ++order)
-      made.push_back(format::resolveWidths(format::denseEncoding(order), 0, 0));
+const Tensor &rowMajor(size_t order) {
+  auto make = [](size_t order) {
+    return Tensor(format::resolveWidths(format::denseEncoding(unsigned(order)), 0, 0), ElementType::F64, {});
+  };
+  static const std::vector<Tensor> few = [&] {
+    std::vector<Tensor> made;
+    for (size_t order = 0; order < 8; ++order)
+      made.push_back(make(order));
     return made;
   }();
   if (order < few.size())
     return few[order];
-  static thread_local format::Encoding large;
-  return large = format::resolveWidths(format::denseEncoding(unsigned(order)), 0, 0);
+  static thread_local Tensor large;
+  return large = make(order);
 }
 
 /// A dense tensor without its buffer, and what that must hold.
 struct DenseShell {
-  DenseShell(ElementType type, std::vector<int64_t> dims)
-      : tensor(rowMajor(dims.size()), type, std::move(dims)) {
+  DenseShell(ElementType type, std::vector<int64_t> dims) : tensor(rowMajor(dims.size())) {
+    tensor.type = type;
+    tensor.dims = std::move(dims);
     for (int64_t size : tensor.dims)
       if (size < 0)
         throwError("size {} in {}: sizes must not be negative", size, shapeText(tensor.dims));

@@ -22,7 +22,7 @@ public:
     checkFields();
     checkSizes();
     checkPermutation();
-    shapes = levelShapes(tensor);
+    takeStoredSizes(shapes, tensor);
     batch = batches(shapes);
     for (unsigned l = 0; l < shapes.size(); ++l)
       fields.push_back(levelFields(tensor, l));
