@@ -1,11 +1,11 @@
-# make build | install | demo | wheel | test | test-asan | end-to-end | convert-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | wheel | test | test-asan | test-python-checked | end-to-end | convert-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure configure-python build install demo wheel test test-asan end-to-end-test convert-test fuzz bench format tidy clean
+.PHONY: all setup configure configure-python build install demo wheel test test-asan test-python-checked end-to-end-test convert-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -14,7 +14,7 @@ setup:
 configure: setup
 	cmake --preset $(PRESET) >/dev/null
 
-# With the Python package, which needs what pip installs. The sanitizers' presets do without: Python would have to be built with them, too.
+# With the Python package, which needs what pip installs. The sanitizers' presets do without, but python-checked.
 PYTHON_ENV := $(CURDIR)/build/python-env
 configure-python: setup
 ifeq ($(PRESET),release)
@@ -51,6 +51,13 @@ endif
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-asan:
 	$(MAKE) test PRESET=asan
+
+# The tests of the Python package in CPython's debug build (Debian's package python3-dbg), under the same sanitizers.
+test-python-checked: setup
+	scripts/setup-python debug
+	cmake --preset python-checked >/dev/null
+	cmake --build --preset python-checked
+	scripts/python-checked
 
 # SpMV and MTTKRP on every .mtx.gz and .tns.gz of a folder: make end-to-end-test DATA=FOLDER.
 end-to-end-test: build

@@ -1,5 +1,6 @@
 """Threads, forked processes, Ctrl-C, and memory."""
 
+import gc
 import os
 import pickle
 import platform
@@ -196,6 +197,21 @@ def _entries():
 def test_memory_stays(entry):
     action = _entries()[entry]
     assert _grows(action, 10000 if entry not in ("html", "query", "sparse result") else 2000) < 2000
+
+
+@pytest.mark.parametrize("entry", list(_entries()))
+def test_no_object_stays(entry):
+    action = _entries()[entry]
+
+    def blocks():
+        for _ in range(200):
+            action()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    blocks()
+    before = blocks()
+    assert blocks() - before < 100  # an object that is lost in each call makes 200
 
 
 def test_a_tensor_comes_from_buffers_at_any_address(matrix):

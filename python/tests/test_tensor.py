@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import warnings
 import weakref
@@ -293,8 +294,10 @@ def test_damaged_archives_are_refused(matrix, tmp_path):
     path = tmp_path / "c.npz"
     for cut in (0, 10, len(whole) // 2, len(whole) - 5):
         path.write_bytes(whole[:cut])
-        with pytest.raises(tl.TulleError, match="c.npz"):
+        with pytest.raises(tl.TulleError, match="c.npz") as refused:
             tl.load(path)
+        opened = [os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+        assert str(path) not in opened, refused
     arrays = dict(format=b"csr", shape=[20, 30], data=S.data, indices=S.indices, indptr=S.indptr)
     for wrong in [dict(format=b"xyz"), dict(shape=[2]), dict(indices=S.indices + 30), dict(indptr=S.indptr[::-1]),
                   dict(indptr=S.indptr[:-1]), dict(data=S.data[:-3]), dict(indices=S.indices * 0.5)]:

@@ -17,7 +17,8 @@ _ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "bsr": ("
 def load(path: str):
     """The tensor of a file, in the format it has there."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # A file that NumPy opens itself stays open where it is no archive.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = dict(archive)
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise TulleError(f"{path}: error: {error}") from None
