@@ -1,31 +1,7 @@
-// Every pass of Tulle. A pass's example is a lit test; its file, flag and test share one stem.
+// Every pass of Tulle's stages. A pass's example is a lit test; its file, flag and test share one stem.
 #ifndef TULLE_PASSES
 #define TULLE_PASSES
-include "mlir/Pass/PassBase.td"
-
-// The dialects that passes make ops of.
-defvar tulle = ["::tulle::dialect::TulleDialect"];
-defvar func = ["::mlir::func::FuncDialect"];
-defvar linalg = ["::mlir::linalg::LinalgDialect"];
-defvar tensor = ["::mlir::tensor::TensorDialect"];
-defvar arith = ["::mlir::arith::ArithDialect"];
-defvar math = ["::mlir::math::MathDialect"];
-defvar complex = ["::mlir::complex::ComplexDialect"];
-defvar memref = ["::mlir::memref::MemRefDialect"];
-defvar scf = ["::mlir::scf::SCFDialect"];
-defvar vector = ["::mlir::vector::VectorDialect"];
-defvar x86vector = ["::mlir::x86vector::X86VectorDialect"];
-defvar llvm = ["::mlir::LLVM::LLVMDialect"];
-
-class TullePass<string argument, string op, list<string> dialects, string verb, string text> : Pass<argument, op> {
-  let summary = verb;
-  let description = text;
-  let dependentDialects = dialects;
-}
-class ModulePass<string argument, list<string> dialects, string verb, string text>
-    : TullePass<argument, "::mlir::ModuleOp", dialects, verb, text>;
-class FunctionPass<string argument, list<string> dialects, string verb, string text>
-    : TullePass<argument, "::mlir::func::FuncOp", dialects, verb, text>;
+include "passes/TullePass.td"
 
 //===--- Stage 1: from upstream's spelling ---===//
 
@@ -34,9 +10,9 @@ def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg
   Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, `sparse_tensor.concatenate` and `tensor.concat` of
   a sparse result become `tulle.concat`, `tensor.pad` with what is not stored one of the source and parts that store nothing, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
   levels than a view has, `tensor.gather` and `tensor.scatter` become `tulle.gather` and `tulle.scatter`, and
-  named linalg operations become linalg.generic. A tensor that a function makes (`tensor.empty`,
-  `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one states by
-  `tulle.like` which input's pattern it has.
+  named linalg operations become linalg.generic. A dense tensor that a function makes (`tensor.empty`,
+  `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one is `tensor.empty`,
+  and the op that stores it makes it, in a pattern of its own.
 }]>;
 
 //===--- Stages 1 and 2: sets of coordinates ---===//

@@ -1,4 +1,4 @@
-// RUN: tulle-opt %s --tulle-import-sparse-tensor --split-input-file | FileCheck %s
+// RUN: tulle-opt %s --tulle-import-sparse-tensor --allow-unregistered-dialect --split-input-file | FileCheck %s
 
 // CHECK: #[[$CSR:.+]] = #tulle.encoding<{ map = ({{.*}}) -> ({{.*}} : dense, {{.*}} : compressed), posWidth = 32, crdWidth = 32
 #CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
@@ -66,12 +66,12 @@ func.func @pad(%A: tensor<?x4xf64, #CSR>, %B: tensor<3x4xf64>, %n: index) -> (te
 }
 
 #map = affine_map<(i, j) -> (i, j)>
-// A sparse result has the pattern of the one input like it.
+// A sparse result is made by the op that stores it, in a pattern of its own.
 // CHECK-LABEL: @scale
-// CHECK-SAME: (%[[A:.*]]: tensor<4x5xf64, #[[$CSR]]>, %[[D:.*]]: tensor<4x5xf64>, %[[R:.*]]: tensor<4x5xf64, #[[$CSR]]>)
+// CHECK-SAME: (%{{.*}}: tensor<4x5xf64, #[[$CSR]]>, %{{.*}}: tensor<4x5xf64>) -> tensor<4x5xf64, #[[$CSR]]>
 func.func @scale(%A: tensor<4x5xf64, #CSR>, %D: tensor<4x5xf64>) -> tensor<4x5xf64, #CSR> {
-  // CHECK: %[[L:.*]] = tulle.like %[[R]], %[[A]]
-  // CHECK: outs(%[[L]] : tensor<4x5xf64, #[[$CSR]]>)
+  // CHECK: %[[E:.*]] = tensor.empty() : tensor<4x5xf64, #[[$CSR]]>
+  // CHECK: outs(%[[E]] : tensor<4x5xf64, #[[$CSR]]>)
   %e = tensor.empty() : tensor<4x5xf64, #CSR>
   %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%A, %D : tensor<4x5xf64, #CSR>, tensor<4x5xf64>) outs(%e : tensor<4x5xf64, #CSR>) {
@@ -80,6 +80,29 @@ func.func @scale(%A: tensor<4x5xf64, #CSR>, %D: tensor<4x5xf64>) -> tensor<4x5xf
     linalg.yield %p : f64
   } -> tensor<4x5xf64, #CSR>
   return %r : tensor<4x5xf64, #CSR>
+}
+
+// CHECK-LABEL: @sum
+// CHECK-SAME: (%{{.*}}: tensor<?x5xf64, #[[$CSR]]>, %{{.*}}: tensor<?x5xf64, #[[$CSR]]>, %[[N:.*]]: index) -> tensor<?x5xf64, #[[$CSR]]>
+func.func @sum(%A: tensor<?x5xf64, #CSR>, %B: tensor<?x5xf64, #CSR>, %n: index) -> tensor<?x5xf64, #CSR> {
+  // CHECK: %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?x5xf64, #[[$CSR]]>
+  // CHECK: outs(%[[E]] : tensor<?x5xf64, #[[$CSR]]>)
+  %e = bufferization.alloc_tensor(%n) : tensor<?x5xf64, #CSR>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%A, %B : tensor<?x5xf64, #CSR>, tensor<?x5xf64, #CSR>) outs(%e : tensor<?x5xf64, #CSR>) {
+  ^bb0(%a: f64, %b: f64, %o: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x5xf64, #CSR>
+  return %r : tensor<?x5xf64, #CSR>
+}
+
+// An op of no dialect that is loaded is none of sparse_tensor's.
+// CHECK-LABEL: @unregistered
+func.func @unregistered(%x: f64) -> f64 {
+  // CHECK: "somebody.elses"
+  %y = "somebody.elses"(%x) : (f64) -> f64
+  return %y : f64
 }
 
 // -----

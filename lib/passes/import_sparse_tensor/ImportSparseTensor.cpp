@@ -8,10 +8,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/Passes.h"
+#include "passes/import_sparse_tensor/Encodings.h"
 #include "passes/import_sparse_tensor/ImportGather.h"
 #include "passes/import_sparse_tensor/ImportPad.h"
 #include "passes/import_sparse_tensor/ImportReshape.h"
-#include "support/Diagnostic.h"
 
 using namespace mlir;
 using namespace tulle;
@@ -26,30 +26,19 @@ namespace {
 
 using UpstreamEncoding = sparse_tensor::SparseTensorEncodingAttr;
 
-/// Both spellings are one language: upstream's text is read by our parser.
-EncodingAttr translate(UpstreamEncoding upstream, function_ref<InFlightDiagnostic()> emitError) {
-  std::string text;
-  llvm::raw_string_ostream(text) << upstream;
-  try {
-    return EncodingAttr::get(upstream.getContext(), format::parseEncoding(text));
-  } catch (const support::SyntaxError &error) {
-    emitError() << "cannot import " << text << ": " << error.message;
-    return {};
-  }
-}
-
 /// Upstream's ops next to linalg.generic that have no counterpart here.
 LogicalResult checkOps(ModuleOp module) {
-  WalkResult result =
-      module.walk([&](Operation *op) {
-        if (!isa<sparse_tensor::SparseTensorDialect>(op->getDialect()) ||
-            isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
-          return WalkResult::advance();
-        op->emitError("cannot import '")
-            << op->getName()
-            << "'; of the sparse_tensor dialect, encodings, convert and concatenate are read";
-        return WalkResult::interrupt();
-      });
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!isa_and_nonnull<sparse_tensor::SparseTensorDialect>(op->getDialect()) ||
+        isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
+      return WalkResult::advance();
+    if (isa<linalg::GenericOp>(op->getParentOp()) && passes::isSemiringOp(op))
+      return WalkResult::skip();
+    op->emitError("cannot import '") << op->getName()
+                                     << "'; of the sparse_tensor dialect, encodings, convert and "
+                                        "concatenate are read";
+    return WalkResult::interrupt();
+  });
   return failure(result.wasInterrupted());
 }
 
@@ -61,7 +50,7 @@ LogicalResult translateTypes(ModuleOp module) {
     auto upstream = tensor ? dyn_cast_or_null<UpstreamEncoding>(tensor.getEncoding()) : UpstreamEncoding();
     if (!upstream || translated.count(upstream))
       return;
-    translated[upstream] = translate(upstream, [&] { return emitError(loc); });
+    translated[upstream] = passes::translateEncoding(upstream, [&] { return emitError(loc); });
     ok &= bool(translated[upstream]);
   };
   module.walk([&](Operation *op) {
@@ -92,49 +81,24 @@ LogicalResult translateTypes(ModuleOp module) {
   return success();
 }
 
-/// The input whose pattern a sparse result has: the only one with its encoding and its subscripts.
-Value patternOf(linalg::GenericOp generic, OpOperand &init) {
-  auto type = cast<RankedTensorType>(init.get().getType());
-  Value pattern;
-  for (OpOperand *input : generic.getDpsInputOperands()) {
-    auto other = dyn_cast<RankedTensorType>(input->get().getType());
-    if (!other || getEncoding(other) != getEncoding(type) || other.getShape() != type.getShape() ||
-        generic.getMatchingIndexingMap(input) != generic.getMatchingIndexingMap(&init))
-      continue;
-    if (pattern)
-      return {};
-    pattern = input->get();
-  }
-  return pattern;
-}
-
-/// A tensor made here (tensor.empty) becomes an argument: the caller owns all storage.
-LogicalResult takeAsArgument(func::FuncOp func, Operation *made) {
+/// A dense tensor made here becomes an argument: the caller owns its storage. A sparse one is made by the op
+/// that stores it.
+LogicalResult importEmpty(func::FuncOp func, Operation *made) {
   auto type = cast<RankedTensorType>(made->getResult(0).getType());
   OpBuilder b(made);
-  if (failed(func.insertArgument(func.getNumArguments(), type, {}, made->getLoc())))
-    return failure();
-  Value storage = func.getArguments().back();
+  Value storage;
+  if (!format::isAllDense(getEncoding(type).getValue())) {
+    auto alloc = dyn_cast<bufferization::AllocTensorOp>(made);
+    if (!alloc)
+      return success();
+    storage = tensor::EmptyOp::create(b, made->getLoc(), type, alloc.getDynamicSizes());
+  } else {
+    if (failed(func.insertArgument(func.getNumArguments(), type, {}, made->getLoc())))
+      return failure();
+    storage = func.getArguments().back();
+  }
   made->getResult(0).replaceAllUsesWith(storage);
   made->erase();
-  if (format::isAllDense(getEncoding(type).getValue()))
-    return success();
-  for (OpOperand &use : llvm::make_early_inc_range(storage.getUses())) {
-    Operation *user = use.getOwner();
-    auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (auto fill = dyn_cast<FillOp>(user); fill && fill->hasOneUse())
-      generic = dyn_cast<linalg::GenericOp>(*fill->user_begin());
-    if (!generic)
-      continue;
-    OpOperand *init = generic.getDpsInitOperand(0);
-    Value pattern = patternOf(generic, *init);
-    if (!pattern)
-      return generic.emitError(
-          "a sparse result needs the pattern of an operand: expected exactly one input with the "
-          "result's encoding and subscripts; make the result dense, or pass it as an argument");
-    b.setInsertionPoint(generic);
-    init->set(LikeOp::create(b, generic.getLoc(), init->get(), pattern));
-  }
   return success();
 }
 
@@ -199,7 +163,7 @@ LogicalResult importFunction(func::FuncOp func) {
   for (Operation *op : made) {
     if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(op); alloc && alloc.getCopy())
       return op->emitError("cannot import a copy of a tensor");
-    if (failed(takeAsArgument(func, op)))
+    if (failed(importEmpty(func, op)))
       return failure();
   }
   return success();
