@@ -1,11 +1,11 @@
-# make build | install | demo | wheel | test | test-asan | test-python-checked | end-to-end | convert-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | wheel | test | test-asan | test-python-checked | end-to-end | convert-test | upstream-test | fuzz | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure configure-python build install demo wheel test test-asan test-python-checked end-to-end-test convert-test fuzz bench format tidy clean
+.PHONY: all setup configure configure-python build install demo wheel test test-asan test-python-checked end-to-end-test convert-test upstream-test fuzz bench format tidy clean
 all: build
 
 setup:
@@ -70,6 +70,11 @@ convert-test: configure
 	@test -n "$(DATA)" || { echo "usage: make convert-test DATA=FOLDER [MOST=ENTRIES]"; exit 1; }
 	cmake --build $(BUILD) --target tulle-convert-test
 	test/convert/run.py --tool $(BUILD)/bin/tulle-convert-test --data $(DATA) --most $(MOST) --jobs $(JOBS)
+
+# MLIR's own tests of its sparsifier with tulle-opt --tulle-sparsifier; their sources are fetched once.
+upstream-test: configure
+	cmake --build $(BUILD) --target tulle-opt
+	scripts/upstream-tests --tool $(CURDIR)/$(BUILD)/bin/tulle-opt
 
 # Runs the fuzzers one after the other, for ever: SECONDS_EACH=600 for so long each, REPETITIONS=1 once.
 fuzz: PRESET := fuzz

@@ -5,12 +5,14 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
+#include "pipeline/Sparsifier.h"
 #include "transform/ScheduleOps.h"
 #include "transform/SubsetModels.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   tulle::passes::registerTullePasses();
+  tulle::pipeline::registerSparsifier();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

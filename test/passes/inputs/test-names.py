@@ -9,7 +9,8 @@ import re
 import sys
 
 root, flags = pathlib.Path(sys.argv[1]), sys.stdin.read().split()
-names = dict((flag, name) for name, flag in re.findall(r'^def (\w+) : \w+<"(tulle-[\w-]+)"', (root / "lib/passes/Passes.td").read_text(), re.M))
+names = dict((flag, name) for definitions in (root / "lib/passes").rglob("*Passes.td")
+             for name, flag in re.findall(r'^def (\w+) : \w+<"(tulle-[\w-]+)"', definitions.read_text(), re.M))
 folders = {}
 for source in (root / "lib/passes").rglob("*.cpp"):
     for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)", source.read_text(), re.M):
@@ -24,7 +25,7 @@ for test in sorted((root / "test").rglob("tulle-*")):
     tests[flag].append(test)
     if flag in names and test.parent.name != folders[names[flag].upper()]:
         wrong.append(f"{test.relative_to(root)}: the pass is in lib/passes/{folders[names[flag].upper()]}")
-wrong += [f"--{flag} is not defined in Passes.td" for flag in flags if flag not in names]
+wrong += [f"--{flag} is defined in no Passes.td" for flag in flags if flag not in names]
 wrong += [f"--{flag} has no test of its name" for flag in flags if not tests[flag]]
 print("\n".join(wrong), file=sys.stderr)
 sys.exit(1 if wrong or not flags else 0)

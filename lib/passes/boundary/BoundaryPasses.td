@@ -1,0 +1,50 @@
+// The passes of tulle-sparsifier around the stages. Their library is one of its own: what compiles index notation
+// needs none of them, nor upstream's bufferization.
+#ifndef TULLE_BOUNDARY_PASSES
+#define TULLE_BOUNDARY_PASSES
+include "passes/TullePass.td"
+
+def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::bufferization::BufferizationDialect"],
+    "Insert copies of tensors that cannot be written in place", [{
+  Upstream's one-shot analysis, with its options for sparse tensors, decides for dense and sparse tensors alike what is written in place. What is not is written to a
+  `bufferization.alloc_tensor` that copies. With `analysis-only` the decisions are attributes, and nothing changes.
+}]> {
+  let options = [Option<"analysisOnly", "analysis-only", "bool", /*default=*/"false", "Say what would be written in place, and why not">];
+}
+
+def OutlineKernels : ModulePass<"tulle-outline-kernels", func # tensor # arith # linalg,
+    "Outline ops on sparse tensors to functions of a nested module", [{
+  Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
+  written in place. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
+  kernel; those of its sizes that are not static are operands of the call behind the others, since kernels do not return sizes.
+}]>;
+
+def CallConversions : ModulePass<"tulle-call-conversions", tulle # func # tensor # ["::mlir::bufferization::BufferizationDialect"],
+    "Convert operands before the calls of kernels that ask for it", [{
+  Where the argument of a kernel has `tulle.source` (`tulle-hoist-convert`), the operand of its call becomes the result of a call of one more kernel, which
+  is `tulle.convert`, and is freed after the call.
+}]>;
+
+def LowerBoundary : ModulePass<"tulle-lower-boundary", tulle # func # memref # arith # ["::mlir::bufferization::BufferizationDialect"],
+    "Lower sparse tensors outside of kernels to their buffers", [{
+  Across func, scf and cf a sparse tensor becomes its fields, in the order of its layout, and its sizes. Calls of kernels, which `tulle-lower` has lowered, pass these, and of a
+  dense tensor its one buffer; kernels then replace their declarations. `sparse_tensor.positions`, `coordinates`, `values` become views of the fields, `bufferization.dealloc_tensor` frees each once.
+}]>;
+
+def BufferizeDense : ModulePass<"tulle-bufferize-dense", ["::mlir::bufferization::BufferizationDialect"],
+    "Bufferize the dense tensors around kernels", [{
+  Upstream's bufferization, without an analysis: `tulle-insert-tensor-copies` has made the copies.
+}]>;
+
+def ExpandFilledBuffers : FunctionPass<"tulle-expand-filled-buffers", memref # scf # arith,
+    "Expand workspaces to memory that the function fills and frees", [{
+  `tulle.filled_buffer` becomes `memref.alloc` and a loop of stores, `tulle.return_filled_buffer` becomes `memref.dealloc`: without an engine nobody keeps the memory for the next call.
+}]>;
+
+def DefineErrors : ModulePass<"tulle-define-errors", func # arith # ["::mlir::cf::ControlFlowDialect"],
+    "Define the functions that kernels call where there is no engine", [{
+  `tulle_error_width` and `tulle_error_group` say what is wrong and abort (`cf.assert`), `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
+  `tulle_fits` allows an upper bound of up to 1 GiB.
+}]>;
+
+#endif // TULLE_BOUNDARY_PASSES

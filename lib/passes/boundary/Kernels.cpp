@@ -1,0 +1,33 @@
+#include "passes/boundary/Kernels.h"
+#include "dialect/Attributes.h"
+
+using namespace mlir;
+
+namespace tulle::boundary {
+
+ModuleOp kernelsOf(ModuleOp module) { return module.lookupSymbol<ModuleOp>(kKernelsModule); }
+
+void nameArguments(func::FuncOp function, unsigned count) {
+  for (unsigned k = 0; k < count; ++k)
+    function.setArgAttr(k, dialect::kNameAttr,
+                        StringAttr::get(function.getContext(), "t" + std::to_string(k)));
+}
+
+std::optional<unsigned> operandNumber(func::FuncOp declaration, func::FuncOp kernel, unsigned argument) {
+  Attribute name = kernel.getArgAttr(argument, dialect::kNameAttr);
+  for (unsigned k = 0; name && k < declaration.getNumArguments(); ++k)
+    if (declaration.getArgAttr(k, dialect::kNameAttr) == name)
+      return k;
+  return std::nullopt;
+}
+
+func::FuncOp declareKernel(ModuleOp module, StringRef name, FunctionType type, unsigned tensors,
+                           Location loc) {
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto declaration = func::FuncOp::create(b, loc, name, type);
+  declaration.setPrivate();
+  nameArguments(declaration, tensors);
+  return declaration;
+}
+
+} // namespace tulle::boundary

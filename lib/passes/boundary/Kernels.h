@@ -1,0 +1,25 @@
+// Between a module that mixes sparse tensors with other code and the kernels outlined from it.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tulle::boundary {
+
+/// The nested module that holds the kernels. The module around it declares each under the same name.
+inline constexpr llvm::StringLiteral kKernelsModule = "kernels";
+/// The kernels of a module; null where none was outlined.
+mlir::ModuleOp kernelsOf(mlir::ModuleOp module);
+
+/// Names the first arguments of a function by their numbers (`tulle.name`). A kernel's passes may add
+/// arguments, and leave out others: each is the operand whose name it has in the declaration.
+void nameArguments(mlir::func::FuncOp function, unsigned count);
+/// The number of the operand that an argument of a kernel stands for; nullopt for an argument without a name.
+std::optional<unsigned> operandNumber(mlir::func::FuncOp declaration, mlir::func::FuncOp kernel,
+                                      unsigned argument);
+
+/// Declares a kernel in the module around it, behind all that is there, with names for its tensors. What
+/// follows these are sizes of the result.
+mlir::func::FuncOp declareKernel(mlir::ModuleOp module, llvm::StringRef name, mlir::FunctionType type,
+                                 unsigned tensors, mlir::Location loc);
+
+} // namespace tulle::boundary

@@ -1,0 +1,28 @@
+// A drop-in for upstream's pipeline `sparsifier`: modules that mix sparse_tensor with other dialects, as
+// LLVM.
+#pragma once
+#include "mlir/Pass/PassManager.h"
+#include <string>
+
+namespace tulle::pipeline {
+
+/// What of upstream's options changes anything here.
+struct SparsifierOptions {
+  bool analysisOnly = false;      ///< only say what would be written in place
+  bool initializeBuffers = false; ///< of sparse_tensor.push_back
+  bool reassociate = false;       ///< vector reductions of dense code
+  bool vectorIndices32 = false;   ///< vector code of dense loops takes indices for 32 bits
+  unsigned vectorLength = 0;      ///< elements of a vector; 0: chosen for the element type
+};
+
+/// The passes of the pipeline as text, on a builtin.module. Any pass of them may run alone, in this order.
+std::string sparsifierPasses(const SparsifierOptions &options);
+
+/// Adds the pipeline to a pass manager on builtin.module. The passes of MLIR and Tulle must be registered;
+/// fails, with a text on stderr, where one is not.
+mlir::LogicalResult addSparsifier(mlir::OpPassManager &manager, const SparsifierOptions &options);
+
+/// Makes `--tulle-sparsifier` known to drivers. It takes upstream's options, but those for other targets.
+void registerSparsifier();
+
+} // namespace tulle::pipeline

@@ -1,0 +1,53 @@
+// RUN: tulle-opt %s --tulle-outline-kernels --split-input-file | FileCheck %s
+
+#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// What is written in place is the last operand; constants move into the kernel.
+// CHECK-LABEL: func.func @matvec(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #{{.*}}>, %[[X:.*]]: tensor<?xf64>, %[[Y:.*]]: tensor<?xf64>)
+// CHECK: %[[R:.*]] = call @kernel0(%[[A]], %[[X]], %[[Y]])
+// CHECK: return %[[R]]
+func.func @matvec(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %r = linalg.matvec ins(%A, %x : tensor<?x?xf64, #CSR>, tensor<?xf64>) outs(%y : tensor<?xf64>) -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// The sizes of a new result that are not static are operands behind the tensors.
+// CHECK-LABEL: func.func @convert(
+// CHECK-SAME: %[[D:.*]]: tensor<?x4xf64>)
+// CHECK: %[[N:.*]] = tensor.dim %[[D]], %c0
+// CHECK: call @kernel1(%[[D]], %[[N]])
+func.func @convert(%d: tensor<?x4xf64>) -> tensor<?x4xf64, #CSR> {
+  %c = sparse_tensor.convert %d : tensor<?x4xf64> to tensor<?x4xf64, #CSR>
+  return %c : tensor<?x4xf64, #CSR>
+}
+
+// CHECK: module @kernels
+// CHECK: func.func @kernel0(%[[A:.*]]: tensor<?x?xf64, #{{.*}}> {tulle.name = "t0"}, %[[X:.*]]: tensor<?xf64> {tulle.name = "t1"}, %[[Y:.*]]: tensor<?xf64> {tulle.name = "t2"})
+// CHECK: linalg.matvec ins(%[[A]], %[[X]] : {{.*}}) outs(%[[Y]]
+// CHECK: func.func @kernel1(%[[D:.*]]: tensor<?x4xf64> {tulle.name = "t0"})
+// CHECK: sparse_tensor.convert %[[D]]
+
+// -----
+
+// Without sparse tensors nothing is outlined.
+// CHECK-LABEL: @dense
+// CHECK: linalg.matvec
+// CHECK-NOT: module @kernels
+func.func @dense(%A: tensor<?x?xf64>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %r = linalg.matvec ins(%A, %x : tensor<?x?xf64>, tensor<?xf64>) outs(%y : tensor<?xf64>) -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
+#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+
+// The kernel converts a tensor of one shape; the cast says less of it.
+// CHECK-LABEL: @less_static
+func.func @less_static(%d: tensor<3x4xf64>) -> tensor<?x?xf64, #CSR> {
+  // CHECK: %[[C:.*]] = call @kernel0(%{{.*}}) : (tensor<3x4xf64>) -> tensor<3x4xf64, #{{.*}}>
+  // CHECK: tensor.cast %[[C]] : tensor<3x4xf64, #{{.*}}> to tensor<?x?xf64, #{{.*}}>
+  %A = sparse_tensor.convert %d : tensor<3x4xf64> to tensor<?x?xf64, #CSR>
+  return %A : tensor<?x?xf64, #CSR>
+}
