@@ -146,3 +146,25 @@ func.func @masked(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>, %M: tens
   } -> tensor<?x?xf64, #CSR>
   return %r : tensor<?x?xf64, #CSR>
 }
+
+#vectors = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>]
+// What makes 0 of 0 stores what its operand does, nothing else.
+// CHECK-LABEL: @preserve_zero
+// CHECK: tulle.assemble
+// CHECK: %[[S:.*]] = tulle.space
+// CHECK-NEXT: tulle.iterate %{{.*}}, %{{.*}} in %[[S]]
+// CHECK-NOT: tulle.range
+func.func @preserve_zero(%a: tensor<?xf64, #tulle.encoding<{ map = (i) -> (i : compressed) }>>, %n: index) -> tensor<?xi32, #tulle.encoding<{ map = (i) -> (i : compressed) }>> {
+  %e = tensor.empty(%n) : tensor<?xi32, #tulle.encoding<{ map = (i) -> (i : compressed) }>>
+  %r = linalg.generic {indexing_maps = #vectors, iterator_types = ["parallel"]}
+      ins(%a : tensor<?xf64, #tulle.encoding<{ map = (i) -> (i : compressed) }>>) outs(%e : tensor<?xi32, #tulle.encoding<{ map = (i) -> (i : compressed) }>>) {
+  ^bb0(%x: f64, %o: i32):
+    %l = math.log1p %x : f64
+    %m = math.expm1 %l : f64
+    %f = math.floor %m : f64
+    %t = arith.truncf %f : f64 to f32
+    %u = arith.fptoui %t : f32 to i32
+    linalg.yield %u : i32
+  } -> tensor<?xi32, #tulle.encoding<{ map = (i) -> (i : compressed) }>>
+  return %r : tensor<?xi32, #tulle.encoding<{ map = (i) -> (i : compressed) }>>
+}

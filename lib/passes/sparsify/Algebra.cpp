@@ -50,10 +50,16 @@ OpFoldResult dropIdentity(ArrayRef<OpFoldResult> args, function_ref<bool(OpFoldR
 }
 
 bool preservesZero(Operation *op) {
-  return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanhOp,
-             complex::AbsOp, complex::ReOp, complex::ImOp, math::AbsFOp, math::AbsIOp, math::SqrtOp,
-             math::SinOp, math::TanhOp, arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp,
-             arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp>(op);
+  return isa<complex::NegOp, complex::ConjOp, complex::SqrtOp, complex::SinOp, complex::TanOp,
+             complex::TanhOp, complex::Expm1Op, complex::Log1pOp, complex::AbsOp, complex::ReOp,
+             complex::ImOp>(op) ||
+         isa<math::AbsFOp, math::AbsIOp, math::SqrtOp, math::CbrtOp, math::SinOp, math::AsinOp, math::SinhOp,
+             math::AsinhOp, math::TanOp, math::AtanOp, math::TanhOp, math::AtanhOp, math::ErfOp,
+             math::ExpM1Op, math::Log1pOp, math::FloorOp, math::CeilOp, math::RoundOp, math::RoundEvenOp,
+             math::TruncOp>(op) ||
+         isa<arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp, arith::BitcastOp,
+             arith::IndexCastOp, arith::IndexCastUIOp>(op);
 }
 
 } // namespace
