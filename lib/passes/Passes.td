@@ -5,7 +5,7 @@ include "passes/TullePass.td"
 
 //===--- Stage 1: from upstream's spelling ---===//
 
-def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg,
+def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg # tensor # arith # complex,
     "Import linalg on tensors with #sparse_tensor.encoding", [{
   Encodings of the upstream sparse_tensor dialect become `#tulle.encoding`, `sparse_tensor.convert` becomes `tulle.convert`, `sparse_tensor.concatenate` and `tensor.concat` of
   a sparse result become `tulle.concat`, `tensor.pad` with what is not stored one of the source and parts that store nothing, `tensor.collapse_shape` and `tensor.expand_shape` become `tulle.reshape`, before or behind which stands a `tulle.convert` where the types ask for other
@@ -13,6 +13,10 @@ def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg
   named linalg operations become linalg.generic. A dense tensor that a function makes (`tensor.empty`,
   `bufferization.alloc_tensor`) becomes its last argument, because results are written in place; a sparse one is `tensor.empty`,
   and the op that stores it makes it, in a pattern of its own.
+
+  In the body of a linalg.generic, `sparse_tensor.unary`, `binary`, `select` and `reduce` become selects on `tulle.stored`: where upstream computes no
+  value, the result keeps what it has, and a new one stores nothing. A reduction starts with its identity. A sparse argument that is written in
+  place becomes an input, and a new last argument of the same name has its pattern (`tulle.like`); what is stored elsewhere is left out, as upstream does.
 }]>;
 
 //===--- Stages 1 and 2: sets of coordinates ---===//

@@ -2,7 +2,7 @@
 
 #SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
 func.func @values(%a: tensor<?xf64, #SV>) -> memref<?xf64> {
-  // expected-error @+1 {{cannot import 'sparse_tensor.values'; of the sparse_tensor dialect, encodings, convert and concatenate are read}}
+  // expected-error @+1 {{cannot import 'sparse_tensor.values'; of the sparse_tensor dialect, convert and concatenate are read, and in linalg.generic unary, binary, select and reduce}}
   %v = sparse_tensor.values %a : tensor<?xf64, #SV> to memref<?xf64>
   return %v : memref<?xf64>
 }

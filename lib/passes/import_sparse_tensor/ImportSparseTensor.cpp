@@ -1,4 +1,5 @@
 // tulle-import-sparse-tensor: linalg on tensors with upstream's #sparse_tensor.encoding, as stage 1.
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,9 +10,12 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/Passes.h"
 #include "passes/import_sparse_tensor/Encodings.h"
+#include "passes/import_sparse_tensor/ImportConvert.h"
 #include "passes/import_sparse_tensor/ImportGather.h"
+#include "passes/import_sparse_tensor/ImportInPlace.h"
 #include "passes/import_sparse_tensor/ImportPad.h"
 #include "passes/import_sparse_tensor/ImportReshape.h"
+#include "passes/import_sparse_tensor/ImportSemiring.h"
 
 using namespace mlir;
 using namespace tulle;
@@ -28,17 +32,19 @@ using UpstreamEncoding = sparse_tensor::SparseTensorEncodingAttr;
 
 /// Upstream's ops next to linalg.generic that have no counterpart here.
 LogicalResult checkOps(ModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) {
-    if (!isa_and_nonnull<sparse_tensor::SparseTensorDialect>(op->getDialect()) ||
-        isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
-      return WalkResult::advance();
-    if (isa<linalg::GenericOp>(op->getParentOp()) && passes::isSemiringOp(op))
-      return WalkResult::skip();
-    op->emitError("cannot import '") << op->getName()
-                                     << "'; of the sparse_tensor dialect, encodings, convert and "
-                                        "concatenate are read";
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (!isa_and_nonnull<sparse_tensor::SparseTensorDialect>(op->getDialect()) ||
+            isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
+          return WalkResult::advance();
+        if (isa<linalg::GenericOp>(op->getParentOp()) && passes::isSemiringOp(op))
+          return WalkResult::skip();
+        op->emitError("cannot import '")
+            << op->getName()
+            << "'; of the sparse_tensor dialect, convert and concatenate are read, and in "
+               "linalg.generic unary, binary, select and reduce";
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -107,16 +113,43 @@ bool isSparse(Value tensor) {
   return type && !format::isAllDense(getEncoding(type).getValue());
 }
 
-/// Both spellings of a concatenation, of a dense result left as they are.
+/// Both spellings of a concatenation; one of dense tensors alone is left as it is.
 bool isConcatenation(Operation *op) {
-  return isa<tensor::ConcatOp, sparse_tensor::ConcatenateOp>(op) && isSparse(op->getResult(0));
+  return isa<tensor::ConcatOp, sparse_tensor::ConcatenateOp>(op) &&
+         (isSparse(op->getResult(0)) || llvm::any_of(op->getOperands(), isSparse));
+}
+
+/// Whether entries may be stored only because others are.
+bool storesPadding(Value tensor) {
+  using format::LevelKind;
+  const format::Encoding &encoding = getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  return !llvm::is_contained({LevelKind::Compressed, LevelKind::LooseCompressed, LevelKind::Singleton},
+                             encoding.levels.back().format.kind);
 }
 
 void importConcatenation(IRRewriter &rewriter, Operation *op) {
   auto upstream = dyn_cast<sparse_tensor::ConcatenateOp>(op);
   const int64_t along =
       upstream ? int64_t(upstream.getDimension()) : int64_t(cast<tensor::ConcatOp>(op).getDim());
-  rewriter.replaceOpWithNewOp<ConcatOp>(op, op->getResult(0).getType(), op->getOperands(), along);
+  // Parts are joined sparse: into a dense result they are converted.
+  const auto type = cast<RankedTensorType>(op->getResult(0).getType());
+
+  RankedTensorType joined = type;
+  if (!isSparse(op->getResult(0))) {
+    const Value part = *llvm::find_if(op->getOperands(), isSparse);
+    joined = withEncoding(type, getEncoding(cast<RankedTensorType>(part.getType())).getValue());
+  }
+  Value result = ConcatOp::create(rewriter, op->getLoc(), joined, op->getOperands(), along);
+  // Upstream concatenates what is not zero.
+  if (joined == type && llvm::any_of(op->getOperands(), storesPadding)) {
+    linalg::GenericOp copy = passes::mapEntries(rewriter, op->getLoc(), result, type,
+                                                [](OpBuilder &, Location, Value value) { return value; });
+    copy->setAttr(kDropAttr, rewriter.getUnitAttr());
+    result = copy.getResult(0);
+  }
+  if (joined != type)
+    result = ConvertOp::create(rewriter, op->getLoc(), type, result);
+  rewriter.replaceOp(op, result);
 }
 
 LogicalResult importFunction(func::FuncOp func) {
@@ -155,11 +188,17 @@ LogicalResult importFunction(func::FuncOp func) {
       if (failed(passes::importReshape(rewriter, op)))
         return failure();
     } else if (auto convert = dyn_cast<sparse_tensor::ConvertOp>(op)) {
-      rewriter.replaceOpWithNewOp<ConvertOp>(convert, convert.getDest().getType(), convert.getSource());
+      if (failed(passes::importConvert(rewriter, convert)))
+        return failure();
     } else if (failed(linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(op)))) {
       return op->emitError("cannot write '") << op->getName() << "' as linalg.generic";
     }
   }
+  SmallVector<linalg::GenericOp> generics;
+  func.walk([&](linalg::GenericOp generic) { generics.push_back(generic); });
+  for (linalg::GenericOp generic : generics)
+    if (failed(passes::importSemiring(generic)) || failed(passes::importInPlace(func, generic)))
+      return failure();
   for (Operation *op : made) {
     if (auto alloc = dyn_cast<bufferization::AllocTensorOp>(op); alloc && alloc.getCopy())
       return op->emitError("cannot import a copy of a tensor");
