@@ -32,11 +32,13 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
   if (options.analysisOnly)
     return copies;
   // Conversions that kernels ask for become kernels themselves, at the stage where the others are by then.
-  const std::string kernels = fmt::format(
-      "tulle-outline-kernels,builtin.module(tulle-import-sparse-tensor,{}),tulle-call-conversions,"
-      "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",
-      kernelStages(Stage::Schedule, Stage::Schedule, options),
-      kernelStages(Stage::Iteration, Stage::Vector, options));
+  const std::string kernels =
+      fmt::format("tulle-expand-foreach,tulle-expand-inserts,tulle-expand-constants,tulle-expand-files,tulle-"
+                  "expand-assemble,tulle-outline-kernels,"
+                  "builtin.module(tulle-import-sparse-tensor,{}),tulle-call-conversions,"
+                  "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",
+                  kernelStages(Stage::Schedule, Stage::Schedule, options),
+                  kernelStages(Stage::Iteration, Stage::Vector, options));
   const std::string vectors = fmt::format("convert-vector-to-llvm{{reassociate-fp-reductions={} "
                                           "force-32bit-vector-indices={} enable-x86vector=true}}",
                                           options.reassociate, options.vectorIndices32);

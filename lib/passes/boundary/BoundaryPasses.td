@@ -4,7 +4,8 @@
 #define TULLE_BOUNDARY_PASSES
 include "passes/TullePass.td"
 
-def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::bufferization::BufferizationDialect"],
+// Upstream's rewriting of sparse_tensor.print, which runs before, makes ops of vector, and does not say so.
+def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", vector # ["::mlir::bufferization::BufferizationDialect"],
     "Insert copies of tensors that cannot be written in place", [{
   Upstream's one-shot analysis, with its options for sparse tensors, decides for dense and sparse tensors alike what is written in place. What is not is written to a
   `bufferization.alloc_tensor` that copies. With `analysis-only` the decisions are attributes, and nothing changes.
@@ -12,10 +13,41 @@ def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::buff
   let options = [Option<"analysisOnly", "analysis-only", "bool", /*default=*/"false", "Say what would be written in place, and why not">];
 }
 
-def OutlineKernels : ModulePass<"tulle-outline-kernels", func # tensor # arith # linalg,
+def ExpandConstants : ModulePass<"tulle-expand-constants", tulle # arith # memref # ["::mlir::bufferization::BufferizationDialect"],
+    "Expand sparse constants that are converted to lists of their entries", [{
+  The operand of a `sparse_tensor.convert` from `arith.constant sparse<…>` becomes a tensor of the constant's coordinates and values
+  (`tulle.storage`). Zeros that the constant lists are stored.
+}]>;
+
+def ExpandFiles : ModulePass<"tulle-expand-files", tulle # func # arith # memref # scf # tensor # llvm # [
+                             "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand sparse_tensor.new and out to calls of the run-time library", [{
+  The library (mlir_c_runner_utils) reads a file to a list of entries, which is converted, and writes the entries of a list one by one.
+}]>;
+
+def ExpandForeach : ModulePass<"tulle-expand-foreach", tulle # arith # memref # scf # tensor # [
+                               "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand sparse_tensor.foreach to loops", [{
+  A sparse tensor is converted to the list of its entries, in the order in which the op asks for them, and one loop is over these. Of a dense
+  tensor, loops are over all elements.
+}]>;
+
+def ExpandInserts : ModulePass<"tulle-expand-inserts", tulle # arith # memref # scf # tensor # [
+                               "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand insertions into sparse tensors to lists that grow", [{
+  Between `tensor.empty` and `sparse_tensor.load … hasInserts` a tensor is a list of entries, through `scf.for` and `scf.if` as well: `tensor.insert` appends
+  to it, and its buffers grow by doubling. The load converts the list to the tensor's encoding, in which entries are in order.
+}]>;
+
+def ExpandAssemble : ModulePass<"tulle-expand-assemble", tulle # arith # memref # tensor # ["::mlir::bufferization::BufferizationDialect"],
+    "Expand sparse_tensor.assemble to copies of its buffers", [{
+  The tensor is `tulle.storage` of the copies. `sparse_tensor.has_runtime_library` is true: with a library upstream copies as well.
+}]>;
+
+def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor # arith # linalg # complex,
     "Outline ops on sparse tensors to functions of a nested module", [{
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
-  written in place. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
+  written in place, and so does each tensor without entries that other ops use. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
   kernel; those of its sizes that are not static are operands of the call behind the others, since kernels do not return sizes.
 }]>;
 

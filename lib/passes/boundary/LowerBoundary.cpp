@@ -1,5 +1,7 @@
 // tulle-lower-boundary: sparse tensors outside of kernels become their fields and sizes, 1:N.
 #include "dialect/Dialect.h"
+#include "dialect/Scalars.h"
+#include "levels/Storage.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -71,9 +73,11 @@ private:
     Value count = arith::ConstantIndexOp::create(b, 1);
     for (Value size : sizes)
       count = arith::MulIOp::create(b, count, size);
-    operands.push_back(memref::ReinterpretCastOp::create(
+    Value flat = memref::ReinterpretCastOp::create(
         b, MemRefType::get({ShapedType::kDynamic}, type.getElementType()), buffer, b.getIndexAttr(0),
-        ArrayRef<OpFoldResult>{count}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)}));
+        ArrayRef<OpFoldResult>{count}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+    operands.push_back(boundary::withElements(
+        b, flat, type.getElementType().isInteger(1) ? b.getI8Type() : type.getElementType()));
     llvm::append_range(operands, sizes);
   }
 
@@ -84,6 +88,8 @@ private:
     if (types().isSparse(type))
       return llvm::to_vector(last);
     Value flat = operands[operands.size() - size_t(type.getRank()) - 1];
+    if (auto cast = flat.getDefiningOp<UnrealizedConversionCastOp>())
+      flat = cast.getOperand(0);
     Value buffer = flat.getDefiningOp<memref::ReinterpretCastOp>().getSource();
     return {bufferization::ToTensorOp::create(b, type, buffer, /*restrict=*/true, /*writable=*/true)};
   }
@@ -120,8 +126,9 @@ private:
       mixedSizes.push_back(type.isDynamicDim(unsigned(d))
                                ? OpFoldResult(sizes[size_t(d)])
                                : OpFoldResult(b.getIndexAttr(type.getDimSize(unsigned(d)))));
-    Value shaped = memref::ReinterpretCastOp::create(b, bufferType, buffers.front(), b.getIndexAttr(0),
-                                                     mixedSizes, mixedStrides);
+    Value flat = boundary::withElements(b, buffers.front(), type.getElementType());
+    Value shaped =
+        memref::ReinterpretCastOp::create(b, bufferType, flat, b.getIndexAttr(0), mixedSizes, mixedStrides);
     return {bufferization::ToTensorOp::create(b, type, shaped, /*restrict=*/true, /*writable=*/true)};
   }
 };
@@ -174,6 +181,88 @@ struct LowerCast : OnSparse<tensor::CastOp> {
     if (!first(op, adaptor))
       return failure();
     rewriter.replaceOpWithMultiple(op, {adaptor.getOperands()[0]});
+    return success();
+  }
+};
+
+/// Buffers that are bound together.
+struct LowerStorage : OnSparse<dialect::StorageOp> {
+  using OnSparse::OnSparse;
+  LogicalResult matchAndRewrite(dialect::StorageOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!SparseTypes::isSparse(op.getResult().getType()))
+      return failure();
+    rewriter.replaceOpWithMultiple(op, {SmallVector<Value>(op->getOperands())});
+    return success();
+  }
+};
+
+/// A tensor whose levels are all dense has an element everywhere, at first zero. The others are made by
+/// kernels.
+template <typename Op> struct LowerEmpty : OpConversionPattern<Op> {
+  LowerEmpty(const SparseTypes &types, MLIRContext *context) : OpConversionPattern<Op>(types, context) {}
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    const std::optional<format::Encoding> encoding = boundary::encodingOf(type);
+    if (!encoding || !format::isAllDense(*encoding))
+      return failure();
+    if constexpr (std::is_same_v<Op, bufferization::AllocTensorOp>)
+      if (op.getCopy())
+        return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> sizes;
+    for (int64_t d = 0, k = 0; d < type.getRank(); ++d)
+      sizes.push_back(type.isDynamicDim(unsigned(d))
+                          ? op.getDynamicSizes()[unsigned(k++)]
+                          : arith::ConstantIndexOp::create(b, type.getDimSize(unsigned(d))));
+    const SparseValue value{*encoding, format::layout(*encoding), {}, sizes};
+    Value count = arith::ConstantIndexOp::create(b, 1);
+    for (unsigned l = 0; l < encoding->levels.size(); ++l)
+      count = arith::MulIOp::create(b, count, value.levelSize(b, op.getLoc(), l));
+    const Type field = levels::fieldTypes(value.layout, type.getElementType()).back();
+    Value values = memref::AllocOp::create(b, cast<MemRefType>(field), count);
+    const Type element = cast<MemRefType>(field).getElementType();
+    Value zero = dialect::materialize(b, op.getLoc(), dialect::zeroAttr(element), element);
+    auto loop = scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0), count,
+                                   arith::ConstantIndexOp::create(b, 1));
+    b.setInsertionPointToStart(loop.getBody());
+    memref::StoreOp::create(b, zero, values, loop.getInductionVar());
+    SmallVector<Value> all{values};
+    llvm::append_range(all, sizes);
+    rewriter.replaceOpWithMultiple(op, {all});
+    return success();
+  }
+};
+
+/// The same fields, seen with a dimension for each level, or back.
+struct LowerReinterpretMap : OnSparse<sparse_tensor::ReinterpretMapOp> {
+  using OnSparse::OnSparse;
+  LogicalResult matchAndRewrite(sparse_tensor::ReinterpretMapOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    std::optional<SparseValue> tensor = first(op, adaptor);
+    const auto type = cast<RankedTensorType>(op.getDest().getType());
+    const std::optional<format::Encoding> encoding = boundary::encodingOf(type);
+    if (!tensor || !encoding || format::layout(*encoding).fields.size() != tensor->fields.size())
+      return failure();
+    SmallVector<Value> levels, all = tensor->fields;
+    for (unsigned l = 0; l < tensor->encoding.levels.size(); ++l) {
+      levels.push_back(tensor->levelSize(rewriter, op.getLoc(), l));
+      if (!levels.back())
+        return rewriter.notifyMatchFailure(op, "the size of a level depends on the data");
+    }
+    const std::optional<std::vector<format::Digit>> digits = format::digits(*encoding);
+    if (!digits || digits->size() != levels.size())
+      return rewriter.notifyMatchFailure(op, "the sizes of dimensions do not follow from those of levels");
+    for (unsigned d = 0; d < unsigned(type.getRank()); ++d) {
+      Value size = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 1);
+      for (auto [digit, level] : llvm::zip(*digits, levels))
+        if (digit.dim == d)
+          size = arith::MulIOp::create(rewriter, op.getLoc(), size, level);
+      all.push_back(size);
+    }
+    rewriter.replaceOpWithMultiple(op, {all});
     return success();
   }
 };
@@ -297,16 +386,25 @@ private:
     return success();
   }
 
+  static bool isEmptyAllDense(Operation *op) {
+    if (!isa<bufferization::AllocTensorOp, tensor::EmptyOp>(op) ||
+        llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
+      return false;
+    const std::optional<format::Encoding> encoding = boundary::encodingOf(op->getResult(0).getType());
+    return encoding && format::isAllDense(*encoding);
+  }
+
   /// Everything that has a sparse tensor must be lowered here.
   static LogicalResult checkOps(ModuleOp module, ModuleOp kernels) {
     WalkResult result = module.walk([&](Operation *op) {
       auto isSparse = [](Type type) { return SparseTypes::isSparse(type); };
       if ((llvm::none_of(op->getOperandTypes(), isSparse) && llvm::none_of(op->getResultTypes(), isSparse)) ||
-          isa<bufferization::DeallocTensorOp, tensor::DimOp, tensor::CastOp, sparse_tensor::LvlOp,
-              sparse_tensor::NumberOfEntriesOp, sparse_tensor::ToValuesOp, sparse_tensor::ToPositionsOp,
-              sparse_tensor::ToCoordinatesOp, sparse_tensor::ToCoordinatesBufferOp, BranchOpInterface,
-              func::CallOp, func::ReturnOp, scf::IfOp, scf::ForOp, scf::WhileOp, scf::ConditionOp,
-              scf::YieldOp>(op))
+          isEmptyAllDense(op) ||
+          isa<dialect::StorageOp, bufferization::DeallocTensorOp, tensor::DimOp, tensor::CastOp,
+              sparse_tensor::LvlOp, sparse_tensor::ReinterpretMapOp, sparse_tensor::NumberOfEntriesOp,
+              sparse_tensor::ToValuesOp, sparse_tensor::ToPositionsOp, sparse_tensor::ToCoordinatesOp,
+              sparse_tensor::ToCoordinatesBufferOp, BranchOpInterface, func::CallOp, func::ReturnOp,
+              scf::IfOp, scf::ForOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op))
         return WalkResult::advance();
       op->emitError("expected sparse tensors in kernels, control flow and calls: '")
           << op->getName() << "' of one is not supported by tulle-sparsifier";
@@ -340,7 +438,8 @@ private:
     populateBranchOpInterfaceTypeConversionPattern(patterns, types);
     scf::populateSCFStructuralTypeConversions(types, patterns);
     patterns.add<LowerKernelCall>(types, context, kernels);
-    patterns.add<LowerDealloc, LowerDim, LowerCast, LowerLvl, LowerNumberOfEntries, LowerValues,
+    patterns.add<LowerReinterpretMap, LowerEmpty<bufferization::AllocTensorOp>, LowerEmpty<tensor::EmptyOp>,
+                 LowerStorage, LowerDealloc, LowerDim, LowerCast, LowerLvl, LowerNumberOfEntries, LowerValues,
                  LowerPositions, LowerCoordinates, LowerCoordinatesBuffer>(types, context);
     return applyFullConversion(module, target, std::move(patterns));
   }

@@ -1,5 +1,6 @@
 // tulle-outline-kernels: each op that computes on sparse tensors becomes a function of a nested module.
-#include "dialect/Attributes.h"
+#include "dialect/Dialect.h"
+#include "dialect/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -10,6 +11,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/boundary/BoundaryPasses.h"
 #include "passes/boundary/Kernels.h"
+#include "passes/boundary/SparseValues.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
@@ -19,7 +21,7 @@ using namespace mlir;
 
 namespace {
 
-bool isSparse(Type type) { return bool(sparse_tensor::getSparseTensorEncoding(type)); }
+bool isSparse(Type type) { return boundary::SparseTypes::isSparse(type); }
 
 bool isKernel(Operation *op) {
   return isa<linalg::LinalgOp, sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp, tensor::ConcatOp,
@@ -27,10 +29,19 @@ bool isKernel(Operation *op) {
          (llvm::any_of(op->getOperandTypes(), isSparse) || llvm::any_of(op->getResultTypes(), isSparse));
 }
 
-/// Whether the value is a sparse tensor that nothing was stored in yet.
+/// Whether the value is a tensor that nothing was stored in yet, and that the op that does gives a pattern.
 bool isNew(Value value) {
   auto alloc = value.getDefiningOp<bufferization::AllocTensorOp>();
-  return isSparse(value.getType()) && ((alloc && !alloc.getCopy()) || value.getDefiningOp<tensor::EmptyOp>());
+  const std::optional<format::Encoding> encoding = boundary::encodingOf(value.getType());
+  return encoding && !format::isAllDense(*encoding) &&
+         ((alloc && !alloc.getCopy()) || value.getDefiningOp<tensor::EmptyOp>());
+}
+
+/// Of a tensor that is made here.
+ValueRange dynamicSizes(Value made) {
+  if (auto alloc = made.getDefiningOp<bufferization::AllocTensorOp>())
+    return alloc.getDynamicSizes();
+  return made.getDefiningOp<tensor::EmptyOp>().getDynamicSizes();
 }
 
 bool isConstant(Value value) {
@@ -49,9 +60,7 @@ public:
       return op->emitError("expected one result of an op with sparse tensors, got ") << op->getNumResults();
     if (failed(collect()))
       return failure();
-    func::FuncOp kernel = build(kernels, name);
-    if (!kernel)
-      return failure();
+    build(kernels, name);
     b.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> sizes = resultSizes();
     if (failed(sizes))
@@ -74,14 +83,26 @@ private:
 
   linalg::LinalgOp linalgOp() const { return dyn_cast<linalg::LinalgOp>(op); }
 
+  /// Upstream fills a dense result that nothing was stored in: its loops do not visit what is not stored.
+  void fillDense() {
+    OpOperand *init = linalgOp().getDpsInitOperand(0);
+    auto type = cast<RankedTensorType>(init->get().getType());
+    auto alloc = init->get().getDefiningOp<bufferization::AllocTensorOp>();
+    if (isSparse(type) || !((alloc && !alloc.getCopy()) || init->get().getDefiningOp<tensor::EmptyOp>()))
+      return;
+    b.setInsertionPoint(op);
+    Value zero =
+        dialect::materialize(b, b.getLoc(), dialect::zeroAttr(type.getElementType()), type.getElementType());
+    init->set(linalg::FillOp::create(b, zero, init->get()).getResult(0));
+  }
+
   LogicalResult collect() {
+    if (linalgOp())
+      fillDense();
     Value destination = linalgOp() ? linalgOp().getDpsInitOperand(0)->get() : Value();
     if (destination && isNew(destination))
       made = destination;
-    llvm::SetVector<Value> values;
-    values.insert_range(op->getOperands());
-    getUsedValuesDefinedAbove(op->getRegions(), values);
-    for (Value value : values) {
+    for (Value value : usedValues()) {
       if (value == destination && llvm::is_contained(linalgInputs(), value))
         return op->emitError("expected other inputs than the tensor that is written in place");
       if (value != destination && !isConstant(value))
@@ -92,13 +113,38 @@ private:
     return success();
   }
 
+  /// What the op reads, and the sizes of a new result that no operand says.
+  llvm::SetVector<Value> usedValues() const {
+    llvm::SetVector<Value> values;
+    values.insert_range(op->getOperands());
+    getUsedValuesDefinedAbove(op->getRegions(), values);
+    if (made)
+      forDynamic(cast<RankedTensorType>(made.getType()), [&, k = size_t(0)](int64_t d) mutable {
+        if (!sizedBy(d).first)
+          values.insert(dynamicSizes(made)[k]);
+        ++k;
+      });
+    return values;
+  }
+
+  /// An input, and its dimension, that is as long as a dimension of the result; null where there is none.
+  std::pair<Value, int64_t> sizedBy(int64_t dimension) const {
+    AffineExpr subscript =
+        linalgOp().getMatchingIndexingMap(linalgOp().getDpsInitOperand(0)).getResult(unsigned(dimension));
+    for (OpOperand *input : linalgOp().getDpsInputOperands())
+      for (auto [d, other] : llvm::enumerate(linalgOp().getMatchingIndexingMap(input).getResults()))
+        if (isa<AffineDimExpr>(subscript) && other == subscript)
+          return {input->get(), int64_t(d)};
+    return {};
+  }
+
   SmallVector<Value> linalgInputs() const {
     return linalgOp()
                ? llvm::map_to_vector(linalgOp().getDpsInputOperands(), [](OpOperand *o) { return o->get(); })
                : SmallVector<Value>();
   }
 
-  func::FuncOp build(ModuleOp kernels, StringRef name) {
+  void build(ModuleOp kernels, StringRef name) {
     b.setInsertionPointToEnd(kernels.getBody());
     auto kernel = func::FuncOp::create(
         b, name, b.getFunctionType(ValueRange(captured.getArrayRef()).getTypes(), op->getResultTypes()));
@@ -107,47 +153,26 @@ private:
     mapping.map(captured, kernel.getArguments());
     boundary::nameArguments(kernel, kernel.getNumArguments());
     cloneConstants(mapping);
-    if (made && failed(makeResult(mapping))) {
-      kernel.erase();
-      return {};
-    }
+    if (made)
+      makeResult(mapping);
     func::ReturnOp::create(b, b.clone(*op, mapping)->getResults());
-    return kernel;
   }
 
   void cloneConstants(IRMapping &mapping) {
-    llvm::SetVector<Value> values;
-    values.insert_range(op->getOperands());
-    getUsedValuesDefinedAbove(op->getRegions(), values);
-    for (Value value : values)
+    for (Value value : usedValues())
       if (isConstant(value))
         b.clone(*value.getDefiningOp(), mapping);
   }
 
-  /// A new result of the sizes that operands with its subscripts have.
-  LogicalResult makeResult(IRMapping &mapping) {
+  void makeResult(IRMapping &mapping) {
     auto type = cast<RankedTensorType>(made.getType());
-    AffineMap subscripts = linalgOp().getMatchingIndexingMap(linalgOp().getDpsInitOperand(0));
     SmallVector<Value> sizes;
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      if (!type.isDynamicDim(unsigned(d)))
-        continue;
-      Value size = sizeOf(subscripts.getResult(unsigned(d)), mapping);
-      if (!size)
-        return op->emitError("cannot outline: the size of dimension ")
-               << d << " of the result is that of no operand";
-      sizes.push_back(size);
-    }
+    forDynamic(type, [&](int64_t d) {
+      auto [input, dimension] = sizedBy(d);
+      sizes.push_back(input ? tensor::DimOp::create(b, mapping.lookup(input), dimension).getResult()
+                            : mapping.lookup(dynamicSizes(made)[sizes.size()]));
+    });
     mapping.map(made, tensor::EmptyOp::create(b, type, sizes).getResult());
-    return success();
-  }
-
-  Value sizeOf(AffineExpr subscript, IRMapping &mapping) {
-    for (OpOperand *input : linalgOp().getDpsInputOperands())
-      for (auto [d, other] : llvm::enumerate(linalgOp().getMatchingIndexingMap(input).getResults()))
-        if (isa<AffineDimExpr>(subscript) && other == subscript)
-          return tensor::DimOp::create(b, mapping.lookup(input->get()), int64_t(d));
-    return {};
   }
 
   /// Of the dimensions of a new result that are not static. The kernel does not return them.
@@ -155,11 +180,8 @@ private:
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (type.hasStaticShape() || (linalgOp() && !made))
       return SmallVector<Value>();
-    if (auto alloc =
-            made ? made.getDefiningOp<bufferization::AllocTensorOp>() : bufferization::AllocTensorOp())
-      return SmallVector<Value>(alloc.getDynamicSizes());
-    if (auto empty = made ? made.getDefiningOp<tensor::EmptyOp>() : tensor::EmptyOp())
-      return SmallVector<Value>(empty.getDynamicSizes());
+    if (made)
+      return SmallVector<Value>(dynamicSizes(made));
     SmallVector<Value> sizes;
     if (auto concat = dyn_cast<sparse_tensor::ConcatenateOp>(op)) {
       forDynamic(type, [&](int64_t d) { sizes.push_back(concatenated(concat, d)); });
@@ -214,38 +236,73 @@ void castShapes(sparse_tensor::ConvertOp convert) {
 }
 
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
+  unsigned number = 0;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     module.walk([](sparse_tensor::ConvertOp convert) { castShapes(convert); });
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
-      if (isKernel(op))
+      if (isKernel(op) || (op->getNumResults() == 1 && isNew(op->getResult(0))))
         ops.push_back(op);
     });
     if (ops.empty())
       return;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto kernels = ModuleOp::create(b, module.getLoc(), boundary::kKernelsModule);
-    SymbolTable names(module);
-    unsigned number = 0;
+    SmallVector<Operation *> made;
     for (Operation *op : ops) {
-      std::string name;
-      do
-        name = "kernel" + std::to_string(number++);
-      while (names.lookup(name));
-      if (failed(Kernel(op).outline(module, kernels, name)))
+      if (!isKernel(op))
+        made.push_back(op);
+      else if (failed(Kernel(op).outline(module, kernels, nextName(module))))
         return signalPassFailure();
     }
-    eraseUnused(module);
+    for (Operation *op : made)
+      if (op->use_empty())
+        op->erase();
+      else
+        outlineEmpty(module, kernels, op);
   }
 
-  /// What kernels make themselves is not needed outside of them.
-  static void eraseUnused(ModuleOp module) {
-    module.walk([](Operation *op) {
-      if (isa<bufferization::AllocTensorOp, tensor::EmptyOp>(op) && op->use_empty() &&
-          isSparse(op->getResult(0).getType()))
-        op->erase();
-    });
+  /// A name that nothing in the module has.
+  std::string nextName(ModuleOp module) {
+    std::string name;
+    do
+      name = "kernel" + std::to_string(number++);
+    while (module.lookupSymbol(name));
+    return name;
+  }
+
+  /// A tensor that stores nothing, where one is needed that no kernel makes for itself.
+  void outlineEmpty(ModuleOp module, ModuleOp kernels, Operation *op) {
+    const std::string name = nextName(module);
+    const auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    const auto own = dialect::withEncoding(type, *boundary::encodingOf(type));
+    const ValueRange dynamic = dynamicSizes(op->getResult(0));
+    ImplicitLocOpBuilder b(op->getLoc(), OpBuilder::atBlockEnd(kernels.getBody()));
+    auto kernel = func::FuncOp::create(b, name, b.getFunctionType(dynamic.getTypes(), Type(own)));
+    boundary::nameArguments(kernel, kernel.getNumArguments());
+    b.setInsertionPointToStart(kernel.addEntryBlock());
+    SmallVector<Value> sizes;
+    for (int64_t d = 0, k = 0; d < type.getRank(); ++d)
+      sizes.push_back(type.isDynamicDim(unsigned(d))
+                          ? Value(kernel.getArgument(unsigned(k++)))
+                          : arith::ConstantIndexOp::create(b, type.getDimSize(unsigned(d))));
+    auto made = dialect::AssembleOp::create(
+        b, own, sizes, /*bound=*/arith::ConstantIndexOp::create(b, 0), /*entries=*/Value(),
+        AffineMapAttr::get(b.getMultiDimIdentityMap(unsigned(type.getRank()))), /*unique=*/b.getUnitAttr(),
+        dialect::CombineAttr(), dialect::AssemblyPlanAttr(), dialect::AssemblyStrategyAttr(),
+        /*share=*/UnitAttr());
+    func::ReturnOp::create(b, made.getResult());
+    b.createBlock(&made.getBody());
+    b.setInsertionPoint(op);
+    // The sizes are operands of the kernel, and what the caller knows of its result.
+    SmallVector<Value> operands(dynamic);
+    llvm::append_range(operands, dynamic);
+    boundary::declareKernel(module, name, b.getFunctionType(ValueRange(operands).getTypes(), Type(type)),
+                            unsigned(dynamic.size()), op->getLoc());
+    op->replaceAllUsesWith(func::CallOp::create(b, name, Type(type), operands));
+    op->erase();
   }
 };
 

@@ -59,26 +59,48 @@ Value SparseValue::levelSize(OpBuilder &b, Location loc, unsigned level) const {
                                     arith::ConstantIndexOp::create(b, loc, digit.stride));
 }
 
-Value SparseValue::view(OpBuilder &b, Location loc, Value field, MemRefType type, unsigned offset,
+Value withElements(ImplicitLocOpBuilder &b, Value buffer, Type element) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getElementType() == element)
+    return buffer;
+  return UnrealizedConversionCastOp::create(b, MemRefType::get(type.getShape(), element, type.getLayout()),
+                                            buffer)
+      .getResult(0);
+}
+
+Value SparseValue::view(OpBuilder &builder, Location loc, Value field, MemRefType type, unsigned offset,
                         unsigned stride) const {
+  ImplicitLocOpBuilder b(loc, builder);
+  auto size = [&] { return memref::DimOp::create(b, field, 0).getResult(); };
+  auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
+  const Type element = cast<MemRefType>(field.getType()).getElementType();
   if (stride != 1) {
-    Value all = memref::DimOp::create(b, loc, field, 0);
-    Value count = arith::DivUIOp::create(b, loc, all, arith::ConstantIndexOp::create(b, loc, stride));
+    Value count = arith::DivUIOp::create(b, size(), index(stride));
     auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, ShapedType::kDynamic);
-    auto strided =
-        MemRefType::get({ShapedType::kDynamic}, cast<MemRefType>(field.getType()).getElementType(), layout);
-    Value shift = arith::ConstantIndexOp::create(b, loc, offset),
-          step = arith::ConstantIndexOp::create(b, loc, stride);
-    field = memref::ReinterpretCastOp::create(b, loc, strided, field, OpFoldResult(shift),
-                                              ArrayRef<OpFoldResult>{count}, ArrayRef<OpFoldResult>{step});
+    field = memref::ReinterpretCastOp::create(
+        b, MemRefType::get({ShapedType::kDynamic}, element, layout), field, OpFoldResult(index(offset)),
+        ArrayRef<OpFoldResult>{count}, ArrayRef<OpFoldResult>{index(stride)});
+  } else if (type.getRank() > 1) {
+    int64_t batches = 1;
+    SmallVector<OpFoldResult> sizes, strides;
+    for (int64_t batch : type.getShape().drop_back()) {
+      batches *= batch;
+      sizes.push_back(b.getIndexAttr(batch));
+    }
+    Value each = arith::DivUIOp::create(b, size(), index(batches));
+    sizes.push_back(each);
+    OpFoldResult step = b.getIndexAttr(1);
+    for (OpFoldResult extent : llvm::reverse(sizes)) {
+      strides.insert(strides.begin(), step);
+      step = arith::MulIOp::create(b, getValueOrCreateConstantIndexOp(b, loc, step),
+                                   getValueOrCreateConstantIndexOp(b, loc, extent))
+                 .getResult();
+    }
+    field = memref::ReinterpretCastOp::create(b, MemRefType::get(type.getShape(), element), field,
+                                              b.getIndexAttr(0), sizes, strides);
   }
-  auto own = cast<MemRefType>(field.getType());
-  // An index is 64 bits wide in memory, as the integers of our fields are.
-  if (own.getElementType() != type.getElementType())
-    field = UnrealizedConversionCastOp::create(
-                b, loc, MemRefType::get(own.getShape(), type.getElementType(), own.getLayout()), field)
-                .getResult(0);
-  return field.getType() == type ? field : memref::CastOp::create(b, loc, type, field).getResult();
+  field = withElements(b, field, type.getElementType());
+  return field.getType() == type ? field : memref::CastOp::create(b, type, field).getResult();
 }
 
 } // namespace tulle::boundary

@@ -2,6 +2,7 @@
 #pragma once
 #include "format/Layout.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace tulle::boundary {
@@ -15,6 +16,11 @@ struct SparseTypes : mlir::TypeConverter {
 /// The encoding in which a tensor is stored; nullopt where it is dense and has none.
 std::optional<format::Encoding> encodingOf(mlir::Type type);
 
+/// The buffer with elements of a type that has the same size in memory: i1 is stored as i8, and an index has
+/// 64 bits.
+mlir::Value withElements(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer, mlir::Type element);
+
+/// A sparse tensor's values after the conversion.
 struct SparseValue {
   format::Encoding encoding;
   format::Layout layout;
@@ -26,7 +32,8 @@ struct SparseValue {
   /// Null where it depends on the data.
   mlir::Value levelSize(mlir::OpBuilder &b, mlir::Location loc, unsigned level) const;
 
-  /// A field as upstream's ops show it: elements `offset`, `offset + stride`, …
+  /// A field as upstream's ops show it: elements `offset`, `offset + stride`, …, in equally many for each
+  /// coordinate of batch levels, which are dimensions of their own.
   mlir::Value view(mlir::OpBuilder &b, mlir::Location loc, mlir::Value field, mlir::MemRefType type,
                    unsigned offset = 0, unsigned stride = 1) const;
 };

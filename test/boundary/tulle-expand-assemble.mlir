@@ -1,0 +1,34 @@
+// RUN: tulle-opt %s --tulle-expand-assemble --split-input-file --verify-diagnostics | FileCheck %s
+
+#COO = #sparse_tensor.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+
+// The tensor owns copies: it frees them, and the caller's buffers may change.
+// CHECK-LABEL: @assemble
+// CHECK-SAME: (%[[P:.*]]: tensor<2xindex>, %[[C:.*]]: tensor<3x2xindex>, %[[V:.*]]: tensor<3xf64>)
+// CHECK: memref.copy %{{.*}}, %[[POS:.*]] : memref<2xindex> to memref<2xindex>
+// CHECK: memref.copy %{{.*}}, %[[CRD:.*]] : memref<6xindex> to memref<6xindex>
+// CHECK: memref.copy %{{.*}}, %[[VAL:.*]] : memref<3xf64> to memref<3xf64>
+// CHECK: %[[T:.*]] = tulle.storage({{.*}}) sizes(%c4{{.*}}, %c5{{.*}})
+// CHECK: tensor.cast %[[T]] : tensor<4x5xf64, #{{.*}}> to tensor<4x5xf64, #sparse>
+func.func @assemble(%pos: tensor<2xindex>, %crd: tensor<3x2xindex>, %val: tensor<3xf64>) -> tensor<4x5xf64, #COO> {
+  %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<3x2xindex>), tensor<3xf64> to tensor<4x5xf64, #COO>
+  return %A : tensor<4x5xf64, #COO>
+}
+
+// So does upstream's run-time library, and who asks is told so.
+// CHECK-LABEL: @copies
+// CHECK: %[[YES:.*]] = arith.constant true
+// CHECK: return %[[YES]]
+func.func @copies() -> i1 {
+  %r = sparse_tensor.has_runtime_library
+  return %r : i1
+}
+
+// -----
+
+#COO = #sparse_tensor.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+func.func @unknown(%pos: tensor<2xindex>, %crd: tensor<?x2xindex>, %val: tensor<?xf64>) -> tensor<4x5xf64, #COO> {
+  // expected-error @+1 {{expected static sizes, and the elements of 'memref<?xi64>', got 'tensor<?x2xindex>'}}
+  %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<?x2xindex>), tensor<?xf64> to tensor<4x5xf64, #COO>
+  return %A : tensor<4x5xf64, #COO>
+}
