@@ -1,12 +1,20 @@
 // The five steps of a drop-in for upstream's sparsifier: rewrite, copy, outline, lower the boundary, and the
 // tail to LLVM as upstream composes it.
 #include "pipeline/Sparsifier.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SparseTensor/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 #include "passes/boundary/BoundaryPasses.h"
 #include "pipeline/Stages.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <mutex>
 
 using namespace mlir;
 
@@ -54,7 +62,22 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
       copies, kernels, options.initializeBuffers, vectors, vectors);
 }
 
+/// Of the passes that the text names.
+static void registerPasses() {
+  passes::registerTullePasses();
+  passes::registerTulleBoundaryPasses();
+  arith::registerArithPasses();
+  bufferization::registerBufferizationPasses();
+  memref::registerMemRefPasses();
+  registerLinalgPasses();
+  registerSparseTensorPasses();
+  registerConversionPasses();
+  registerTransformsPasses();
+}
+
 LogicalResult addSparsifier(OpPassManager &manager, const SparsifierOptions &options) {
+  static std::once_flag once;
+  std::call_once(once, registerPasses);
   return parsePassPipeline(sparsifierPasses(options), manager, llvm::errs());
 }
 

@@ -18,8 +18,7 @@ struct SparsifierOptions {
 /// The passes of the pipeline as text, on a builtin.module. Any pass of them may run alone, in this order.
 std::string sparsifierPasses(const SparsifierOptions &options);
 
-/// Adds the pipeline to a pass manager on builtin.module. The passes of MLIR and Tulle must be registered;
-/// fails, with a text on stderr, where one is not.
+/// Adds the pipeline to a pass manager on builtin.module; fails, with a text on stderr, on another.
 mlir::LogicalResult addSparsifier(mlir::OpPassManager &manager, const SparsifierOptions &options);
 
 /// Makes `--tulle-sparsifier` known to drivers. It takes upstream's options, but those for other targets.
