@@ -41,7 +41,9 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
     return copies;
   // Conversions that kernels ask for become kernels themselves, at the stage where the others are by then.
   const std::string kernels =
-      fmt::format("tulle-expand-foreach,tulle-expand-inserts,tulle-expand-constants,tulle-expand-files,tulle-"
+      fmt::format("tulle-expand-foreach,tulle-expand-inserts,tulle-expand-explicit-values,tulle-expand-"
+                  "reshape,tulle-expand-disassemble,"
+                  "tulle-expand-constants,tulle-expand-files,tulle-"
                   "expand-assemble,tulle-outline-kernels,"
                   "builtin.module(tulle-import-sparse-tensor,{}),tulle-call-conversions,"
                   "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",

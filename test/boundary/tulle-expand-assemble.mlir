@@ -2,13 +2,18 @@
 
 #COO = #sparse_tensor.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
 
-// The tensor owns copies: it frees them, and the caller's buffers may change.
+// The tensor owns copies, as long as its entries need: it frees them, and the caller's buffers may change.
 // CHECK-LABEL: @assemble
 // CHECK-SAME: (%[[P:.*]]: tensor<2xindex>, %[[C:.*]]: tensor<3x2xindex>, %[[V:.*]]: tensor<3xf64>)
-// CHECK: memref.copy %{{.*}}, %[[POS:.*]] : memref<2xindex> to memref<2xindex>
-// CHECK: memref.copy %{{.*}}, %[[CRD:.*]] : memref<6xindex> to memref<6xindex>
-// CHECK: memref.copy %{{.*}}, %[[VAL:.*]] : memref<3xf64> to memref<3xf64>
-// CHECK: %[[T:.*]] = tulle.storage({{.*}}) sizes(%c4{{.*}}, %c5{{.*}})
+// CHECK: memref.copy %{{.*}}, %[[POS:.*]] : memref<?xindex> to memref<?xindex>
+// CHECK: %[[P64:.*]] = builtin.unrealized_conversion_cast %[[POS]] : memref<?xindex> to memref<?xi64>
+// CHECK: %[[END:.*]] = memref.load %[[P64]]
+// CHECK: %[[N:.*]] = arith.index_castui %[[END]]
+// CHECK: %[[M:.*]] = arith.muli %[[N]], %c2
+// CHECK: %[[CRD:.*]] = memref.alloc(%[[M]]) : memref<?xindex>
+// CHECK: memref.copy %{{.*}}, %[[CRD]]
+// CHECK: memref.copy %{{.*}}, %[[VAL:.*]] : memref<?xf64> to memref<?xf64>
+// CHECK: %[[T:.*]] = tulle.storage(%[[P64]], %{{.*}}, %[[VAL]]) sizes(%c4{{.*}}, %c5{{.*}})
 // CHECK: tensor.cast %[[T]] : tensor<4x5xf64, #{{.*}}> to tensor<4x5xf64, #sparse>
 func.func @assemble(%pos: tensor<2xindex>, %crd: tensor<3x2xindex>, %val: tensor<3xf64>) -> tensor<4x5xf64, #COO> {
   %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<3x2xindex>), tensor<3xf64> to tensor<4x5xf64, #COO>

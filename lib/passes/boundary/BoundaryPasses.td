@@ -44,6 +44,25 @@ def ExpandAssemble : ModulePass<"tulle-expand-assemble", tulle # arith # memref 
   The tensor is `tulle.storage` of the copies. `sparse_tensor.has_runtime_library` is true: with a library upstream copies as well.
 }]>;
 
+def ExpandDisassemble : ModulePass<"tulle-expand-disassemble", arith # memref # tensor # [
+                                   "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand sparse_tensor.disassemble to copies into the caller's buffers", [{
+  Of each buffer the op has a length, which is what of the caller's is used.
+}]>;
+
+def ExpandExplicitValues : ModulePass<"tulle-expand-explicit-values", func # arith # memref # scf # tensor # complex # [
+                                     "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand conversions to formats with explicitVal to conversions that store values, and are checked", [{
+  The values are compared with the one that the format says, which code that reads the tensor takes instead. Who reads the buffer of values finds them.
+}]>;
+
+def ExpandReshape : ModulePass<"tulle-expand-reshape", tulle # arith # memref # scf # tensor # [
+                               "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand reshapes of sparse tensors to sizes that are not known to loops over their entries", [{
+  `tensor.reshape`, and `collapse_shape` and `expand_shape` with a group of dimensions of which one but the first has no static size above 1: each entry of
+  a list gets the coordinates that its place in row-major order has, and the list is converted.
+}]>;
+
 def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor # arith # linalg # complex,
     "Outline ops on sparse tensors to functions of a nested module", [{
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
@@ -73,9 +92,9 @@ def ExpandFilledBuffers : FunctionPass<"tulle-expand-filled-buffers", memref # s
   `tulle.filled_buffer` becomes `memref.alloc` and a loop of stores, `tulle.return_filled_buffer` becomes `memref.dealloc`: without an engine nobody keeps the memory for the next call.
 }]>;
 
-def DefineErrors : ModulePass<"tulle-define-errors", func # arith # ["::mlir::cf::ControlFlowDialect"],
+def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
     "Define the functions that kernels call where there is no engine", [{
-  `tulle_error_width` and `tulle_error_group` say what is wrong and abort (`cf.assert`), `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
+  `tulle_error_width`, `tulle_error_group` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
   `tulle_fits` allows an upper bound of up to 1 GiB.
 }]>;
 

@@ -1,9 +1,13 @@
-// tulle-define-errors: what kernels call, as private functions that say what is wrong and abort.
+// tulle-define-errors: what kernels call, as private functions that say on stderr what is wrong, and abort.
+// cf.assert would say it on stdout, whose buffer nobody prints any more.
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/boundary/Kernels.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -21,14 +25,19 @@ constexpr Error errors[] = {
      "a coordinate or position does not fit the width of its field; use a wider posWidth or crdWidth"},
     {"tulle_error_group",
      "a group of a structured or fixed level has another number of entries; use compressed instead"},
+    {boundary::kExplicitError,
+     "a value is not the explicitVal of its format; use the format without explicitVal"},
 };
 
 struct DefineErrors : impl::DefineErrorsBase<DefineErrors> {
   void runOnOperation() override {
     for (const Error &error : errors)
-      define(error.name, [&](ImplicitLocOpBuilder &b, ValueRange) { return refuse(b, error.text); });
+      define(error.name, [&](ImplicitLocOpBuilder &b, ValueRange) {
+        refuse(b, error.text);
+        return SmallVector<Value>();
+      });
     for (StringRef name : {"tulle_checked_size", "tulle_checked_positions"})
-      define(name, [](ImplicitLocOpBuilder &b, ValueRange arguments) { return product(b, arguments); });
+      define(name, [&](ImplicitLocOpBuilder &b, ValueRange arguments) { return product(b, arguments); });
     // Nobody tells what memory there is: an upper bound is taken up to a size that is not missed.
     define("tulle_fits", [](ImplicitLocOpBuilder &b, ValueRange arguments) {
       Value most = arith::ConstantIntOp::create(b, int64_t(1) << 30, 64);
@@ -49,20 +58,58 @@ private:
     func::ReturnOp::create(b, body(b, function.getArguments()));
   }
 
-  static SmallVector<Value> refuse(ImplicitLocOpBuilder &b, StringRef text) {
-    cf::AssertOp::create(b, arith::ConstantIntOp::create(b, 0, 1), text);
-    return {};
+  /// Functions of the C library; the pass fails where the module has others of these names.
+  void call(ImplicitLocOpBuilder &b, StringRef name, ValueRange operands, Type result) {
+    FailureOr<LLVM::LLVMFuncOp> function =
+        LLVM::lookupOrCreateFn(b, getOperation(), name, SmallVector<Type>(operands.getTypes()), result);
+    if (failed(function))
+      return signalPassFailure();
+    LLVM::CallOp::create(b, *function, operands);
   }
 
+  void refuse(ImplicitLocOpBuilder &b, StringRef text) {
+    const std::string line = ("error: " + text + "\n").str(), symbol = unusedName();
+    auto type = LLVM::LLVMArrayType::get(b.getI8Type(), unsigned(line.size()));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(getOperation().getBody());
+      LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+                             b.getStringAttr(line));
+    }
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Value at = LLVM::AddressOfOp::create(b, pointer, symbol);
+    constexpr int64_t standardError = 2;
+    call(b, "write",
+         {arith::ConstantIntOp::create(b, standardError, 32), at,
+          arith::ConstantIntOp::create(b, int64_t(line.size()), 64)},
+         b.getI64Type());
+    call(b, "abort", {}, LLVM::LLVMVoidType::get(b.getContext()));
+  }
+
+  std::string unusedName() {
+    std::string name;
+    do
+      name = "tulle_error_text" + std::to_string(texts++);
+    while (getOperation().lookupSymbol(name));
+    return name;
+  }
+
+  unsigned texts = 0;
+
   /// Far below 64 bits, so that the bytes of each position still fit.
-  static SmallVector<Value> product(ImplicitLocOpBuilder &b, ValueRange arguments) {
+  SmallVector<Value> product(ImplicitLocOpBuilder &b, ValueRange arguments) {
     auto extended = arith::MulSIExtendedOp::create(b, arguments[1], arguments[2]);
     Value most = arith::ConstantIntOp::create(b, int64_t(1) << 58, 64),
           none = arith::ConstantIntOp::create(b, 0, 64);
     Value fits =
         arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extended.getHigh(), none),
                               arith::CmpIOp::create(b, arith::CmpIPredicate::ule, extended.getLow(), most));
-    cf::AssertOp::create(b, fits, "a level has more positions than any memory holds; use a sparser format");
+    auto check = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(check.elseBlock());
+      refuse(b, "a level has more positions than any memory holds; use a sparser format");
+    }
     return {extended.getLow()};
   }
 };

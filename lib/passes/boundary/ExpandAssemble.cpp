@@ -18,23 +18,40 @@ using namespace mlir;
 
 namespace {
 
-/// A copy of all elements in one dimension, as a field of that type; null where the elements are others.
-Value copyOf(ImplicitLocOpBuilder &b, Value tensor, MemRefType field) {
+/// A copy of the first `count` elements, all where it is null, in one dimension, as a field of that type;
+/// null where the elements are others.
+Value copyOf(ImplicitLocOpBuilder &b, Value tensor, MemRefType field, Value count) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  const bool isIndex = type.getElementType().isIndex() && field.getElementType().isInteger(64);
-  if (!type.hasStaticShape() || (type.getElementType() != field.getElementType() && !isIndex))
+  const Type element = type.getElementType();
+  const bool isIndex = element.isIndex() && field.getElementType().isInteger(64);
+  if (!type.hasStaticShape() || (element != field.getElementType() && !isIndex))
     return {};
-  Value source = bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), type.getElementType()),
-                                                   tensor, /*read_only=*/true);
-  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
-  if (source.getType() != flat)
-    source = memref::ReinterpretCastOp::create(
-        b, flat, source, /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()}, ArrayRef<int64_t>{1});
-  Value copy = memref::AllocOp::create(b, flat);
+  Value source = bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), element), tensor,
+                                                   /*read_only=*/true);
+  if (!count)
+    count = arith::ConstantIndexOp::create(b, type.getNumElements());
+  auto any = MemRefType::get({ShapedType::kDynamic}, element);
+  source = memref::ReinterpretCastOp::create(b, any, source, OpFoldResult(b.getIndexAttr(0)),
+                                             ArrayRef<OpFoldResult>{count},
+                                             ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  Value copy = memref::AllocOp::create(b, any, count);
   memref::CopyOp::create(b, source, copy);
-  copy = memref::CastOp::create(b, MemRefType::get({ShapedType::kDynamic}, type.getElementType()), copy);
-  // An index is 64 bits wide in memory.
-  return isIndex ? UnrealizedConversionCastOp::create(b, field, copy).getResult(0) : copy;
+  return boundary::withElements(b, copy, field.getElementType());
+}
+
+/// How many coordinates a field has, as the positions above say: the caller's buffer may have more. Null of
+/// levels without positions, and of batches, each of which has its own.
+Value coordinatesOf(ImplicitLocOpBuilder &b, const format::Layout &layout, const format::Encoding &encoding,
+                    const format::Field &field, ArrayRef<Value> buffers) {
+  const std::optional<unsigned> positions = layout.positions[field.level];
+  if (!positions || encoding.levels.front().format.kind == format::LevelKind::Batch)
+    return {};
+  Value size = memref::DimOp::create(b, buffers[*positions], 0);
+  Value last = arith::SubIOp::create(b, size, arith::ConstantIndexOp::create(b, 1));
+  Value end = memref::LoadOp::create(b, buffers[*positions], last);
+  end = arith::IndexCastUIOp::create(b, b.getIndexType(), end);
+  return arith::MulIOp::create(b, end,
+                               arith::ConstantIndexOp::create(b, layout.coordinates[field.level]->stride));
 }
 
 LogicalResult expand(sparse_tensor::AssembleOp op) {
@@ -50,11 +67,14 @@ LogicalResult expand(sparse_tensor::AssembleOp op) {
   given.push_back(op.getValues());
   if (given.size() != types.size())
     return op.emitError("expected ") << types.size() - 1 << " buffers of levels, got " << given.size() - 1;
-  for (auto [tensor, field] : llvm::zip(given, types)) {
-    buffers.push_back(copyOf(b, tensor, cast<MemRefType>(field)));
+  for (auto [tensor, type, field] : llvm::zip(given, types, layout.fields)) {
+    Value count;
+    if (field.kind == format::FieldKind::Coordinates)
+      count = coordinatesOf(b, layout, *encoding, field, buffers);
+    buffers.push_back(copyOf(b, tensor, cast<MemRefType>(type), count));
     if (!buffers.back())
       return op.emitError("expected static sizes, and the elements of ")
-             << field << ", got " << tensor.getType();
+             << type << ", got " << tensor.getType();
   }
   SmallVector<Value> sizes;
   for (int64_t size : type.getShape())

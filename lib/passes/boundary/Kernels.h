@@ -7,6 +7,8 @@ namespace tulle::boundary {
 
 /// The nested module that holds the kernels. The module around it declares each under the same name.
 inline constexpr llvm::StringLiteral kKernelsModule = "kernels";
+/// Says that a value is not the explicitVal of its format, and aborts (tulle-define-errors).
+inline constexpr llvm::StringLiteral kExplicitError = "tulle_error_explicit";
 /// The kernels of a module; null where none was outlined.
 mlir::ModuleOp kernelsOf(mlir::ModuleOp module);
 

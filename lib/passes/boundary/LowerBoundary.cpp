@@ -290,7 +290,16 @@ struct LowerNumberOfEntries : OnSparse<sparse_tensor::NumberOfEntriesOp> {
     std::optional<SparseValue> tensor = first(op, adaptor);
     if (!tensor)
       return failure();
-    rewriter.replaceOpWithNewOp<memref::DimOp>(op, tensor->fields.back(), 0);
+    // Upstream says how many entries each batch has.
+    Value count = memref::DimOp::create(rewriter, op.getLoc(), tensor->fields.back(), 0);
+    for (auto [l, level] : llvm::enumerate(tensor->encoding.levels))
+      if (level.format.kind == format::LevelKind::Batch) {
+        Value batches = tensor->levelSize(rewriter, op.getLoc(), unsigned(l));
+        if (!batches)
+          return rewriter.notifyMatchFailure(op, "the number of batches depends on the data");
+        count = arith::DivUIOp::create(rewriter, op.getLoc(), count, batches);
+      }
+    rewriter.replaceOp(op, count);
     return success();
   }
 };

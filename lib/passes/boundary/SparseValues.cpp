@@ -15,11 +15,9 @@ std::optional<format::Encoding> encodingOf(Type type) {
   if (auto own = dyn_cast<dialect::EncodingAttr>(tensor.getEncoding()))
     return own.getValue();
   auto upstream = dyn_cast<sparse_tensor::SparseTensorEncodingAttr>(tensor.getEncoding());
-  auto own =
-      upstream
-          ? passes::translateEncoding(upstream, [&] { return emitError(UnknownLoc::get(type.getContext())); })
-          : dialect::EncodingAttr();
-  return own ? std::optional(own.getValue()) : std::nullopt;
+  if (!upstream)
+    return std::nullopt;
+  return passes::readEncoding(upstream, [&] { return emitError(UnknownLoc::get(type.getContext())); });
 }
 
 bool SparseTypes::isSparse(Type type) { return encodingOf(type).has_value(); }

@@ -5,8 +5,11 @@
 
 namespace tulle::passes {
 
-/// Both spellings are one language: upstream's text is read by our parser. Null, with an error, where it says
-/// something that no tensor of ours has.
+/// Upstream's text, read by our parser: both spellings are one language. Nothing, with an error, where it
+/// says what ours does not.
+std::optional<format::Encoding> readEncoding(mlir::sparse_tensor::SparseTensorEncodingAttr upstream,
+                                             llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The same as an attribute; null for nothing.
 dialect::EncodingAttr translateEncoding(mlir::sparse_tensor::SparseTensorEncodingAttr upstream,
                                         llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
