@@ -52,6 +52,17 @@ func.func @halved(%a: tensor<8xf64, #SV>) -> tensor<8xf64, #SV> {
   return %r : tensor<8xf64, #SV>
 }
 
+func.func @halved_beside(%a: tensor<8xf64, #SV>) -> tensor<8xf64, #SV> {
+  %half = arith.constant 0.5 : f64
+  %copy = bufferization.alloc_tensor() copy(%a) : tensor<8xf64, #SV>
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%copy : tensor<8xf64, #SV>) {
+  ^bb0(%o: f64):
+    %s = arith.mulf %o, %half : f64
+    linalg.yield %s : f64
+  } -> tensor<8xf64, #SV>
+  return %r : tensor<8xf64, #SV>
+}
+
 // The start is the caller's, a scalar that nobody knows.
 func.func @product(%a: tensor<8xf64, #SV>, %x: tensor<f64>) -> tensor<f64> {
   %start = tensor.extract %x[] : tensor<f64>
@@ -117,6 +128,13 @@ func.func @main() {
   // CHECK: values : ( -10, -1, 0, 0, 225, 22.5 )
   sparse_tensor.print %w : tensor<?xf64, #SV>
 
+  // Tensors are values: who reads %a later has it as it was before both calls.
+  %h2 = call @halved_beside(%a) : (tensor<8xf64, #SV>) -> tensor<8xf64, #SV>
+  // CHECK: values : ( -1, 0, 2.25 )
+  sparse_tensor.print %h2 : tensor<8xf64, #SV>
+  // CHECK: values : ( -2, 0, 4.5 )
+  sparse_tensor.print %a : tensor<8xf64, #SV>
+
   // Levels that are all dense, and no levels at all to store something in.
   %dense = tensor.empty() : tensor<4xf64, #DV>
   // CHECK: values : ( 0, 0, 0, 0 )
@@ -137,6 +155,7 @@ func.func @main() {
 
   bufferization.dealloc_tensor %a : tensor<8xf64, #SV>
   bufferization.dealloc_tensor %b : tensor<8xf64, #SV>
+  bufferization.dealloc_tensor %h2 : tensor<8xf64, #SV>
   bufferization.dealloc_tensor %c : tensor<8xf64>
   bufferization.dealloc_tensor %w : tensor<?xf64, #SV>
   bufferization.dealloc_tensor %dense : tensor<4xf64, #DV>

@@ -29,6 +29,16 @@ func.func @fields(%A: tensor<?x?xf64, #CSR>) -> (memref<?xi32>, memref<?xi32>, m
   return %p, %c, %v, %m : memref<?xi32>, memref<?xi32>, memref<?xf64>, index
 }
 
+// CHECK-LABEL: func.func @size(
+// CHECK-SAME: memref<?xf64>, %[[M:[a-z0-9]+]]: index, %[[N:.*]]: index, %[[D:.*]]: index) -> index
+// CHECK: %[[SECOND:.*]] = arith.cmpi eq, %[[D]], %c1
+// CHECK: %[[S:.*]] = arith.select %[[SECOND]], %[[N]], %[[M]]
+// CHECK: return %[[S]]
+func.func @size(%A: tensor<?x?xf64, #CSR>, %d: index) -> index {
+  %s = tensor.dim %A, %d : tensor<?x?xf64, #CSR>
+  return %s : index
+}
+
 // Through control flow a sparse tensor is as many values.
 // CHECK-LABEL: func.func @chosen(
 // CHECK: scf.if %{{.*}} -> (memref<?xi32>, memref<?xi32>, memref<?xf64>, index, index)

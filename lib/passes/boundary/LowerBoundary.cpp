@@ -165,10 +165,42 @@ struct LowerDim : OnSparse<tensor::DimOp> {
   LogicalResult matchAndRewrite(tensor::DimOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     std::optional<SparseValue> tensor = first(op, adaptor);
-    std::optional<int64_t> dimension = op.getConstantIndex();
-    if (!tensor || !dimension)
+    if (!tensor || tensor->sizes.empty())
       return failure();
-    rewriter.replaceOp(op, tensor->sizes[size_t(*dimension)]);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (std::optional<int64_t> dimension = op.getConstantIndex()) {
+      rewriter.replaceOp(op, tensor->sizes[size_t(*dimension)]);
+      return success();
+    }
+    Value size = tensor->sizes.front();
+    for (auto [d, other] : llvm::drop_begin(llvm::enumerate(tensor->sizes))) {
+      Value isIt = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getIndex(),
+                                         arith::ConstantIndexOp::create(b, int64_t(d)));
+      size = arith::SelectOp::create(b, isIt, other, size);
+    }
+    rewriter.replaceOp(op, size);
+    return success();
+  }
+};
+
+/// A copy of a tensor has copies of its fields.
+struct LowerCopy : OpConversionPattern<bufferization::AllocTensorOp> {
+  LowerCopy(const SparseTypes &types, MLIRContext *context) : OpConversionPattern(types, context) {}
+
+  LogicalResult matchAndRewrite(bufferization::AllocTensorOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getCopy() || !SparseTypes::isSparse(op.getType()))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> all = llvm::map_to_vector(adaptor.getCopy(), [&](Value part) -> Value {
+      auto field = dyn_cast<MemRefType>(part.getType());
+      if (!field)
+        return part;
+      Value count = memref::DimOp::create(b, part, 0), made = memref::AllocOp::create(b, field, count);
+      memref::CopyOp::create(b, part, made);
+      return made;
+    });
+    rewriter.replaceOpWithMultiple(op, {all});
     return success();
   }
 };
@@ -395,10 +427,12 @@ private:
     return success();
   }
 
-  static bool isEmptyAllDense(Operation *op) {
-    if (!isa<bufferization::AllocTensorOp, tensor::EmptyOp>(op) ||
-        llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
+  /// Other empty tensors are made by kernels.
+  static bool isCopyOrAllDense(Operation *op) {
+    if (!isa<bufferization::AllocTensorOp, tensor::EmptyOp>(op))
       return false;
+    if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
+      return true;
     const std::optional<format::Encoding> encoding = boundary::encodingOf(op->getResult(0).getType());
     return encoding && format::isAllDense(*encoding);
   }
@@ -408,7 +442,7 @@ private:
     WalkResult result = module.walk([&](Operation *op) {
       auto isSparse = [](Type type) { return SparseTypes::isSparse(type); };
       if ((llvm::none_of(op->getOperandTypes(), isSparse) && llvm::none_of(op->getResultTypes(), isSparse)) ||
-          isEmptyAllDense(op) ||
+          isCopyOrAllDense(op) ||
           isa<dialect::StorageOp, bufferization::DeallocTensorOp, tensor::DimOp, tensor::CastOp,
               sparse_tensor::LvlOp, sparse_tensor::ReinterpretMapOp, sparse_tensor::NumberOfEntriesOp,
               sparse_tensor::ToValuesOp, sparse_tensor::ToPositionsOp, sparse_tensor::ToCoordinatesOp,
@@ -447,9 +481,10 @@ private:
     populateBranchOpInterfaceTypeConversionPattern(patterns, types);
     scf::populateSCFStructuralTypeConversions(types, patterns);
     patterns.add<LowerKernelCall>(types, context, kernels);
-    patterns.add<LowerReinterpretMap, LowerEmpty<bufferization::AllocTensorOp>, LowerEmpty<tensor::EmptyOp>,
-                 LowerStorage, LowerDealloc, LowerDim, LowerCast, LowerLvl, LowerNumberOfEntries, LowerValues,
-                 LowerPositions, LowerCoordinates, LowerCoordinatesBuffer>(types, context);
+    patterns.add<LowerCopy, LowerReinterpretMap, LowerEmpty<bufferization::AllocTensorOp>,
+                 LowerEmpty<tensor::EmptyOp>, LowerStorage, LowerDealloc, LowerDim, LowerCast, LowerLvl,
+                 LowerNumberOfEntries, LowerValues, LowerPositions, LowerCoordinates, LowerCoordinatesBuffer>(
+        types, context);
     return applyFullConversion(module, target, std::move(patterns));
   }
 
