@@ -44,7 +44,7 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
       fmt::format("tulle-expand-foreach,tulle-expand-inserts,tulle-expand-explicit-values,tulle-expand-"
                   "reshape,tulle-expand-disassemble,"
                   "tulle-expand-constants,tulle-expand-files,tulle-"
-                  "expand-assemble,tulle-outline-kernels,"
+                  "expand-assemble,tulle-split-ops,tulle-outline-kernels,"
                   "builtin.module(tulle-import-sparse-tensor,{}),tulle-call-conversions,"
                   "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",
                   kernelStages(Stage::Schedule, Stage::Schedule, options),

@@ -38,16 +38,3 @@ func.func @dense(%A: tensor<?x?xf64>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> t
   %r = linalg.matvec ins(%A, %x : tensor<?x?xf64>, tensor<?xf64>) outs(%y : tensor<?xf64>) -> tensor<?xf64>
   return %r : tensor<?xf64>
 }
-
-// -----
-
-#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
-
-// The kernel converts a tensor of one shape; the cast says less of it.
-// CHECK-LABEL: @less_static
-func.func @less_static(%d: tensor<3x4xf64>) -> tensor<?x?xf64, #CSR> {
-  // CHECK: %[[C:.*]] = call @kernel0(%{{.*}}) : (tensor<3x4xf64>) -> tensor<3x4xf64, #{{.*}}>
-  // CHECK: tensor.cast %[[C]] : tensor<3x4xf64, #{{.*}}> to tensor<?x?xf64, #{{.*}}>
-  %A = sparse_tensor.convert %d : tensor<3x4xf64> to tensor<?x?xf64, #CSR>
-  return %A : tensor<?x?xf64, #CSR>
-}

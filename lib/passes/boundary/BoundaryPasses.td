@@ -63,6 +63,13 @@ def ExpandReshape : ModulePass<"tulle-expand-reshape", tulle # arith # memref # 
   a list gets the coordinates that its place in row-major order has, and the list is converted.
 }]>;
 
+def SplitOps : ModulePass<"tulle-split-ops", tulle # linalg # tensor # [
+                          "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Split ops that need a tensor in between", [{
+  A conversion of format and elements becomes two, a concatenation one of sparse tensors and a conversion, or a copy of what is not zero. The tensor in between
+  is freed. Casts say which sizes of a conversion are static, so that it keeps the shape.
+}]>;
+
 def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor # arith # linalg # complex,
     "Outline ops on sparse tensors to functions of a nested module", [{
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is

@@ -215,32 +215,11 @@ private:
   }
 };
 
-/// Ours keeps the shape of what it converts: casts around it say which sizes are static.
-void castShapes(sparse_tensor::ConvertOp convert) {
-  const auto from = cast<RankedTensorType>(convert.getSource().getType());
-  const auto to = cast<RankedTensorType>(convert.getDest().getType());
-  if (from.getShape() == to.getShape())
-    return;
-  SmallVector<int64_t> shape;
-  for (auto [a, b] : llvm::zip(from.getShape(), to.getShape()))
-    shape.push_back(ShapedType::isDynamic(a) ? b : a);
-  ImplicitLocOpBuilder b(convert.getLoc(), convert);
-  Value source = convert.getSource();
-  if (from.getShape() != ArrayRef(shape))
-    source = tensor::CastOp::create(b, from.clone(shape), source);
-  Value converted = sparse_tensor::ConvertOp::create(b, to.clone(shape), source);
-  if (to.getShape() != ArrayRef(shape))
-    converted = tensor::CastOp::create(b, to, converted);
-  convert.replaceAllUsesWith(converted);
-  convert.erase();
-}
-
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
   unsigned number = 0;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    module.walk([](sparse_tensor::ConvertOp convert) { castShapes(convert); });
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
       if (isKernel(op) || (op->getNumResults() == 1 && isNew(op->getResult(0))))

@@ -141,7 +141,7 @@ void importConcatenation(IRRewriter &rewriter, Operation *op) {
   }
   Value result = ConcatOp::create(rewriter, op->getLoc(), joined, op->getOperands(), along);
   // Upstream concatenates what is not zero.
-  if (joined == type && llvm::any_of(op->getOperands(), storesPadding)) {
+  if (upstream && joined == type && llvm::any_of(op->getOperands(), storesPadding)) {
     linalg::GenericOp copy = passes::mapEntries(rewriter, op->getLoc(), result, type,
                                                 [](OpBuilder &, Location, Value value) { return value; });
     copy->setAttr(kDropAttr, rewriter.getUnitAttr());
