@@ -4,6 +4,10 @@
 
 // CHECK-LABEL: @disassemble
 // CHECK: %[[P:.*]] = sparse_tensor.positions %[[A:.*]] {level = 0 : index}
+// CHECK: %[[FITS:.*]] = arith.cmpi ule, %{{.*}}, %c2
+// CHECK: scf.if %[[FITS]] {
+// CHECK-NEXT: } else {
+// CHECK-NEXT: call @tulle_error_buffer()
 // CHECK: memref.copy %[[P]]
 // CHECK: %[[C:.*]] = sparse_tensor.coordinates_buffer %[[A]]
 // CHECK: memref.copy %[[C]]

@@ -44,10 +44,10 @@ def ExpandAssemble : ModulePass<"tulle-expand-assemble", tulle # arith # memref 
   The tensor is `tulle.storage` of the copies. `sparse_tensor.has_runtime_library` is true: with a library upstream copies as well.
 }]>;
 
-def ExpandDisassemble : ModulePass<"tulle-expand-disassemble", arith # memref # tensor # [
+def ExpandDisassemble : ModulePass<"tulle-expand-disassemble", func # arith # memref # scf # tensor # [
                                    "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
     "Expand sparse_tensor.disassemble to copies into the caller's buffers", [{
-  Of each buffer the op has a length, which is what of the caller's is used.
+  Of each buffer the op has a length, which is what of the caller's is used; one that is too small ends the program (`tulle_error_buffer`).
 }]>;
 
 def ExpandExplicitValues : ModulePass<"tulle-expand-explicit-values", func # arith # memref # scf # tensor # complex # [
@@ -101,7 +101,7 @@ def ExpandFilledBuffers : FunctionPass<"tulle-expand-filled-buffers", memref # s
 
 def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
     "Define the functions that kernels call where there is no engine", [{
-  `tulle_error_width`, `tulle_error_group` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
+  `tulle_error_width`, `tulle_error_group`, `tulle_error_buffer` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
   `tulle_fits` allows an upper bound of up to 1 GiB.
 }]>;
 

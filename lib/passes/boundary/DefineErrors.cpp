@@ -25,6 +25,8 @@ constexpr Error errors[] = {
      "a coordinate or position does not fit the width of its field; use a wider posWidth or crdWidth"},
     {"tulle_error_group",
      "a group of a structured or fixed level has another number of entries; use compressed instead"},
+    {boundary::kBufferError,
+     "a buffer that sparse_tensor.disassemble copies to is smaller than what the tensor stores"},
     {boundary::kExplicitError,
      "a value is not the explicitVal of its format; use the format without explicitVal"},
 };

@@ -3,11 +3,14 @@
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/boundary/Kernels.h"
 #include "passes/boundary/SparseValues.h"
 
 namespace tulle::passes {
@@ -81,11 +84,24 @@ private:
     const Type element = type.getElementType();
     Value target = bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), element), output);
     Value length = memref::DimOp::create(b, view, 0);
+    requireFit(length, type.getNumElements());
     Value used = memref::ReinterpretCastOp::create(
         b, MemRefType::get({ShapedType::kDynamic}, element), target, OpFoldResult(b.getIndexAttr(0)),
         ArrayRef<OpFoldResult>{length}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
     memref::CopyOp::create(b, view, used);
     return Value(bufferization::ToTensorOp::create(b, type, target, /*restrict=*/true, /*writable=*/true));
+  }
+
+  /// At run time: what is stored is known by then.
+  void requireFit(Value length, int64_t size) {
+    Value fits =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, length, arith::ConstantIndexOp::create(b, size));
+    auto check = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(check.elseBlock());
+    auto refusal =
+        boundary::declareError(op->getParentOfType<ModuleOp>(), boundary::kBufferError, op.getLoc());
+    func::CallOp::create(b, refusal, ValueRange());
   }
 
   Value asResult(Value length, Type type) {

@@ -25,16 +25,6 @@ Value isEqual(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
 }
 
-/// The function that says that a value is another.
-func::FuncOp declareRefusal(ModuleOp module, Location loc) {
-  if (auto declared = module.lookupSymbol<func::FuncOp>(boundary::kExplicitError))
-    return declared;
-  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  auto declared = func::FuncOp::create(b, loc, boundary::kExplicitError, b.getFunctionType({}, {}));
-  declared.setPrivate();
-  return declared;
-}
-
 void expand(sparse_tensor::ConvertOp op, sparse_tensor::SparseTensorEncodingAttr encoding,
             func::FuncOp refusal) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -64,7 +54,7 @@ struct ExpandExplicitValues : impl::ExpandExplicitValuesBase<ExpandExplicitValue
     getOperation().walk([&](sparse_tensor::ConvertOp op) {
       auto encoding = sparse_tensor::getSparseTensorEncoding(op.getDest().getType());
       if (encoding && encoding.getExplicitVal() && isa<FloatAttr, IntegerAttr>(encoding.getExplicitVal()))
-        expand(op, encoding, declareRefusal(getOperation(), op.getLoc()));
+        expand(op, encoding, boundary::declareError(getOperation(), boundary::kExplicitError, op.getLoc()));
     });
   }
 };

@@ -106,6 +106,13 @@ private:
   SmallVector<Value> temporaries;
 };
 
+/// Fails, with an error, where the library has no such elements.
+FailureOr<ElementType> elementsOf(Operation *op, RankedTensorType type) {
+  if (std::optional<ElementType> element = elementType(type.getElementType()))
+    return *element;
+  return op->emitError("expected an element type that files have, got ") << type.getElementType();
+}
+
 SmallVector<Value> countUp(Library &library, int64_t count) {
   SmallVector<Value> numbers;
   for (int64_t k = 0; k < count; ++k)
@@ -116,9 +123,9 @@ SmallVector<Value> countUp(Library &library, int64_t count) {
 /// The library reads the list: it knows the formats of files, and what is symmetric.
 LogicalResult expandNew(ModuleOp module, sparse_tensor::NewOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  const std::optional<ElementType> element = elementType(type.getElementType());
-  if (!element)
-    return op.emitError("expected an element type that files have, got ") << type.getElementType();
+  const FailureOr<ElementType> element = elementsOf(op, type);
+  if (failed(element))
+    return failure();
   Library library(module, op);
   ImplicitLocOpBuilder &b = library.b;
   const int64_t rank = type.getRank();
@@ -158,9 +165,9 @@ LogicalResult expandNew(ModuleOp module, sparse_tensor::NewOp op) {
 
 LogicalResult expandOut(ModuleOp module, sparse_tensor::OutOp op) {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
-  const std::optional<ElementType> element = elementType(type.getElementType());
-  if (!element)
-    return op.emitError("expected an element type that files have, got ") << type.getElementType();
+  const FailureOr<ElementType> element = elementsOf(op, type);
+  if (failed(element))
+    return failure();
   Library library(module, op);
   ImplicitLocOpBuilder &b = library.b;
   const int64_t rank = type.getRank();

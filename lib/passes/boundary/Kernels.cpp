@@ -5,6 +5,15 @@ using namespace mlir;
 
 namespace tulle::boundary {
 
+func::FuncOp declareError(ModuleOp module, StringRef name, Location loc) {
+  if (auto declared = module.lookupSymbol<func::FuncOp>(name))
+    return declared;
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto declared = func::FuncOp::create(b, loc, name, b.getFunctionType({}, {}));
+  declared.setPrivate();
+  return declared;
+}
+
 ModuleOp kernelsOf(ModuleOp module) { return module.lookupSymbol<ModuleOp>(kKernelsModule); }
 
 void nameArguments(func::FuncOp function, unsigned count) {

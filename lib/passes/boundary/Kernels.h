@@ -9,6 +9,10 @@ namespace tulle::boundary {
 inline constexpr llvm::StringLiteral kKernelsModule = "kernels";
 /// Says that a value is not the explicitVal of its format, and aborts (tulle-define-errors).
 inline constexpr llvm::StringLiteral kExplicitError = "tulle_error_explicit";
+/// Says that a buffer of the caller's is too small, and aborts (tulle-define-errors).
+inline constexpr llvm::StringLiteral kBufferError = "tulle_error_buffer";
+/// The function of that name, which says what is wrong and aborts.
+mlir::func::FuncOp declareError(mlir::ModuleOp module, llvm::StringRef name, mlir::Location loc);
 /// The kernels of a module; null where none was outlined.
 mlir::ModuleOp kernelsOf(mlir::ModuleOp module);
 
