@@ -624,6 +624,9 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
   over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
 
+  A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
+  entries than a vector has elements.
+
   The vector length is chosen here and not as a field of `tulle.loop`: it depends on how addresses vary over the lanes.
 }]> {
   let options = [

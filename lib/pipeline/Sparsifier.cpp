@@ -60,7 +60,7 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
       ","
       "expand-strided-metadata,lower-affine,{},func.func(convert-complex-to-standard,arith-expand,"
       "convert-math-to-llvm),convert-math-to-libm,convert-complex-to-libm,{},convert-to-llvm,"
-      "reconcile-unrealized-casts,tulle-attach-loop-metadata",
+      "reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-noalias",
       copies, kernels, options.initializeBuffers, vectors, vectors);
 }
 

@@ -23,10 +23,32 @@ func.func @convert(%d: tensor<?x4xf64>) -> tensor<?x4xf64, #CSR> {
 }
 
 // CHECK: module @kernels
-// CHECK: func.func @kernel0(%[[A:.*]]: tensor<?x?xf64, #{{.*}}> {tulle.name = "t0"}, %[[X:.*]]: tensor<?xf64> {tulle.name = "t1"}, %[[Y:.*]]: tensor<?xf64> {tulle.name = "t2"})
+// CHECK: func.func @kernel0(%[[A:.*]]: tensor<?x?xf64, #{{.*}}> {tulle.name = "t0"}, %[[X:.*]]: tensor<?xf64> {tulle.name = "t1"}, %[[Y:.*]]: tensor<?xf64> {tulle.name = "t2"}) -> {{.*}} attributes {tulle.noalias}
 // CHECK: linalg.matvec ins(%[[A]], %[[X]] : {{.*}}) outs(%[[Y]]
 // CHECK: func.func @kernel1(%[[D:.*]]: tensor<?x4xf64> {tulle.name = "t0"})
 // CHECK: sparse_tensor.convert %[[D]]
+
+// -----
+
+#V = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
+#add = { indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"] }
+
+// An operand may be the buffer that is written in place: both are views of one tensor, and the kernel does not promise another.
+// CHECK-LABEL: func.func @view(
+// CHECK: module @kernels
+// CHECK: func.func @kernel0(
+// CHECK-NOT: tulle.noalias
+// CHECK: return
+func.func @view(%a: tensor<8xf64, #V>, %x: tensor<8xf64>) -> tensor<?xf64> {
+  %view = tensor.cast %x : tensor<8xf64> to tensor<?xf64>
+  %r = linalg.generic #add ins(%a, %x : tensor<8xf64, #V>, tensor<8xf64>) outs(%view : tensor<?xf64>) {
+  ^bb0(%b: f64, %c: f64, %out: f64):
+    %p = arith.mulf %b, %c : f64
+    %s = arith.addf %out, %p : f64
+    linalg.yield %s : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
 
 // -----
 

@@ -139,6 +139,14 @@ std::string compare(const Program &program, unsigned t, const DenseTensor &expec
 
 std::optional<bool> upstreamPasses, lowerLoops;
 
+/// Where all terms of a sum have a factor that is infinite, some are nan (infinity times 0), and the sum times
+/// that factor need not be: whether it is multiplied first is defined with `strictFp` alone.
+static bool hasInfinities(const Case &c) {
+  return std::ranges::any_of(c.inputs, [](const auto &input) {
+    return std::ranges::any_of(input.second.values, [](const Scalar &s) { return std::isinf(std::abs(s.f)); });
+  });
+}
+
 /// Machine code takes most of the time: LLVM's own optimizations are left to one program of eight, and inputs
 /// are stored by the same few conversions. Nothing goes to the user's cache.
 static engine::Options optionsOf(const Case &c) {
@@ -152,6 +160,7 @@ static engine::Options optionsOf(const Case &c) {
   constexpr unsigned threads[] = {1, 2, 10};
   options.threads = threads[c.seed % 3];
   options.deterministic = c.seed % 5 == 0;
+  options.strictFp = hasInfinities(c);
   options.workPerThread = 1;
   // Whatever MLIR moves, merges and drops between two passes changes no answer.
   if (upstreamPasses.value_or(c.seed % 4 == 1))
@@ -365,6 +374,7 @@ Verdict judge(const Case &c, const std::string &schedule, unsigned threads) {
   options.workPerThread = 1;
   options.vectorLength = c.seed / 2 % 3 == 0 ? 4 : 0;
   options.deterministic = c.seed / 6 % 4 == 0;
+  options.strictFp = hasInfinities(c);
   Program program = meaning.program;
   std::shared_ptr<engine::Executable> executable;
   try {

@@ -1,4 +1,5 @@
 // tulle-outline-kernels: each op that computes on sparse tensors becomes a function of a nested module.
+#include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -144,10 +145,31 @@ private:
                : SmallVector<Value>();
   }
 
+  /// Whether no other operand can be the buffer that is written in place: upstream's analysis lets an op read
+  /// what it writes, where it accesses both element by element.
+  bool writesApart() const {
+    if (!linalgOp() || made)
+      return true;
+    Value destination = captured.back();
+    return llvm::count_if(captured, [&](Value value) {
+             return isa<TensorType>(value.getType()) && sourceOf(value) == sourceOf(destination);
+           }) == 1;
+  }
+
+  /// The tensor that a value is a view of.
+  static Value sourceOf(Value value) {
+    while (isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+                           tensor::ExpandShapeOp, sparse_tensor::ReinterpretMapOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  }
+
   void build(ModuleOp kernels, StringRef name) {
     b.setInsertionPointToEnd(kernels.getBody());
     auto kernel = func::FuncOp::create(
         b, name, b.getFunctionType(ValueRange(captured.getArrayRef()).getTypes(), op->getResultTypes()));
+    if (writesApart())
+      kernel->setAttr(dialect::kNoaliasAttr, b.getUnitAttr());
     b.setInsertionPointToStart(kernel.addEntryBlock());
     IRMapping mapping;
     mapping.map(captured, kernel.getArguments());

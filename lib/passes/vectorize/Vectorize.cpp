@@ -13,6 +13,7 @@
 #include "passes/analysis/LoopUtils.h"
 #include "passes/prefetch/PrefetchPlan.h"
 #include "passes/vectorize/Predicate.h"
+#include "passes/vectorize/RowVersions.h"
 
 namespace tulle::passes {
 #define GEN_PASS_DEF_VECTORIZE
@@ -316,126 +317,6 @@ bool isComputeIntensive(scf::ForOp loop) {
   return work >= 8;
 }
 
-//===--- Versions by a sample of the rows ---===//
-
-// Behind the last whole vector of a row a few entries are left. A scalar epilogue is fastest where every row
-// leaves as many; where rows differ, the end of that loop is mispredicted for most of them. A whole vector
-// that over-reads into the next row, with inactive lanes behind the end, has no end to predict. Rows of
-// remote elements gain from it, too: it prefetches the beginning of the next row.
-
-/// Whether all gathers are at coordinates of the row, which those of the next row are as well. A table that
-/// is gathered from at one of them may be the row's own.
-bool gathersAtCoordinates(const VectorizationLegality &legality, ArrayRef<Value> coordinates) {
-  bool all = !coordinates.empty();
-  scf::ForOp(legality.loop).getBody()->walk([&](memref::LoadOp load) {
-    Value index = load.getIndices()[0];
-    if (legality.shapeOf(index) != LaneShape::Varying)
-      return;
-    memref::LoadOp coordinate = loadBehindCasts(index);
-    all &= llvm::is_contained(coordinates, index) && coordinate &&
-           legality.shapeOf(coordinate.getIndices()[0]) == LaneShape::Consecutive;
-  });
-  return all;
-}
-
-/// The test at run time of which version runs.
-class RowSample : levels::Indices {
-public:
-  RowSample(scf::ForOp rows, const VectorizationLegality &legality, ArrayRef<Value> coordinates,
-            const iteration::CostModel &model)
-      : Indices(rows), rows(rows), loop(legality.loop), legality(legality), coordinates(coordinates),
-        model(model) {}
-
-  Value emit() {
-    Value count = sub(rows.getUpperBound(), rows.getLowerBound());
-    // A branch predictor sees the rows of all partitions.
-    const int64_t partitions = rows->getParentOfType<dialect::ParallelOp>() ? model.costs.chunksPerThread : 1;
-    Value many = is(CmpIPredicate::sge, count, constant(model.cpu.sampledRows / partitions));
-    return ifThen(many, [&] { return sample(count); });
-  }
-
-private:
-  scf::ForOp rows, loop;
-  const VectorizationLegality &legality;
-  ArrayRef<Value> coordinates;
-  const iteration::CostModel &model;
-
-  /// Sample `k` of the numbers below `end`: multiples of the golden section of 2^32, scaled. An equal stride
-  /// would meet the powers of two in graphs and grids.
-  Value sampleBelow(Value k, Value end) {
-    Value spread = arith::AndIOp::create(b, loc, times(k, constant(0x9e3779b1)), constant(0xffffffff));
-    return arith::ShRUIOp::create(b, loc, times(spread, end), constant(32));
-  }
-
-  /// Whether many rows leave other numbers of entries than the next one, or half of them are long and remote.
-  Value sample(Value count) {
-    const int64_t samples = model.costs.rowSamples;
-    Value zero = constant(0), one = constant(1), beyond = exceedsCaches();
-    auto sampling = scf::ForOp::create(b, loc, zero, constant(samples), one, ValueRange{zero, zero});
-    disableLoopTransforms(sampling);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(sampling.getBody());
-      Value row = add(rows.getLowerBound(), sampleBelow(sampling.getInductionVar(), sub(count, one)));
-      auto [begin, end] = cloneBounds(b, loop, rows, row);
-      Value length = sub(end, begin), next = sub(cloneBounds(b, loop, rows, add(row, one)).second, end);
-      const int64_t lanes = model.vectorLength(legality.widestBits, 0, /*gathers=*/true).value;
-      Value left =
-          arith::AndIOp::create(b, loc, arith::XOrIOp::create(b, loc, length, next), constant(lanes - 1));
-      Value differs = is(CmpIPredicate::ne, left, zero);
-      Value isLong = is(CmpIPredicate::sge, length, constant(model.costs.remoteRowEntries));
-      Value remote = isRemote(both(isLong, beyond), begin, end);
-      Value irregular = add(sampling.getRegionIterArg(0), asNumber(differs));
-      scf::YieldOp::create(b, loc, {irregular, add(sampling.getRegionIterArg(1), asNumber(remote))});
-    }
-    return either(is(CmpIPredicate::sge, sampling.getResult(0), constant(samples * 3 / 8)),
-                  is(CmpIPredicate::sge, sampling.getResult(1), constant(samples / 2)));
-  }
-
-  Value asNumber(Value bit) { return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), bit); }
-
-  /// Whether a buffer that is gathered from is well larger than the caches of a core.
-  Value exceedsCaches() {
-    Value any = boolean(false);
-    loop.getBody()->walk([&](memref::LoadOp load) {
-      if (legality.shapeOf(load.getIndices()[0]) != LaneShape::Varying)
-        return;
-      const int64_t elements = 2 * model.cpu.l2 * 8 / load.getType().getIntOrFloatBitWidth();
-      any = either(any, is(CmpIPredicate::ugt, sizeOf(load.getMemRef()), constant(elements)));
-    });
-    return any;
-  }
-
-  Value isRemote(Value condition, Value begin, Value end) {
-    return ifThen(condition, [&] {
-      Value local = areLocal(b, loc, legality, coordinates, begin, sub(end, constant(1)));
-      return arith::XOrIOp::create(b, loc, local, boolean(true)).getResult();
-    });
-  }
-};
-
-/// Versions the loop over rows around a gathering reduction over the entries of each row. A sample of the
-/// rows selects one version at run time: with the loop as it is, or with the returned copy, whose last vector
-/// may over-read into the next row. Null where the loop has no such form.
-scf::ForOp versionBySampling(scf::ForOp loop, const iteration::CostModel &model) {
-  scf::ForOp rows = rowLoopOf(loop);
-  std::optional<VectorizationLegality> legality = rows ? analyzeLoop(loop) : std::nullopt;
-  if (!legality || !legality->gathers || legality->scatters || legality->branches || legality->prefetches ||
-      legality->reductions.empty())
-    return {};
-  SmallVector<Value> coordinates = gatherCoordinates(*legality);
-  if (!gathersAtCoordinates(*legality, coordinates))
-    return {};
-  dialect::explainChoice(loop,
-                         "rows of different lengths, and long rows of remote elements, end with a vector "
-                         "that over-reads into the next row: SpMV takes 0.65 to 0.87 of the time");
-  Value overReads = RowSample(rows, *legality, coordinates, model).emit();
-  OpBuilder b(rows);
-  IRMapping map;
-  addVersion(b, rows, overReads, [&] { b.clone(*rows, map); });
-  return cast<scf::ForOp>(map.lookup(loop.getOperation()));
-}
-
 //===--- The pass ---===//
 
 struct VectorizePass : impl::VectorizeBase<VectorizePass> {
@@ -449,14 +330,22 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (scf::ForOp version = versionBySampling(loop, model))
           overReading.insert(version);
+    SmallPtrSet<Operation *, 4> withoutVectors;
     if (!vl && !scalable)
       for (scf::ForOp loop : loopsIn(getOperation()))
-        if (!isScheduled(loop))
+        if (!isScheduled(loop)) {
           versionShortSegments(loop, model);
+          if (scf::ForOp version = versionByMeanLength(loop, model))
+            withoutVectors.insert(version);
+        }
     // The loops around these may be replaced by ones that carry vectors.
     SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
     for (scf::ForOp loop : innermost) {
       const unsigned scheduled = fixedLanes(loop);
+      if (withoutVectors.contains(loop)) {
+        disableLoopTransforms(loop);
+        continue;
+      }
       if (scheduled == 1) {
         disableVectorization(loop);
         noteLanes(loop);
