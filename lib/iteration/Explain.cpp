@@ -44,6 +44,17 @@ std::optional<LoopVar> loopNamed(std::string_view name, const std::vector<std::s
   return fits && name.empty() ? std::optional(loop) : std::nullopt;
 }
 
+/// Whether an operand that does not store all coordinates has the index.
+static bool storedSparsely(unsigned index, const Plan &plan, const std::vector<Operand> &operands) {
+  for (size_t o = 0; o < operands.size(); ++o)
+    if (!plan.levels[o].empty() && Shape(operands[o]).sparse)
+      for (const Subscript &s : operands[o].subscripts)
+        for (auto [other, coefficient] : s.terms)
+          if (other == index)
+            return true;
+  return false;
+}
+
 std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
                          const std::vector<std::string> &indices, const std::vector<std::string> &names) {
   std::vector<std::string> loops, reasons;
@@ -72,14 +83,21 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
   if (operands.back().assembled)
     reasons.push_back("rows of " + names.back() +
                       " are finished one after the other where the order allows it");
-  if (!plan.order.empty() && !iterated.back()) {
+  const auto consecutive = [&](unsigned index) {
     std::vector<std::string> unit;
     for (size_t o = 0; o < operands.size(); ++o)
       if (const format::Encoding &encoding = operands[o].encoding; !encoding.levels.empty())
         if (auto digits = format::digits(encoding))
           if (const Subscript &s = operands[o].subscripts[digits->back().dim];
-              s.isVariable() && s.terms[0].first == plan.order.back().index)
+              s.isVariable() && s.terms[0].first == index)
             unit.push_back(names[o]);
+    return unit;
+  };
+  if (!plan.order.empty() && !storedSparsely(plan.order.front().index, plan, operands) &&
+      std::ranges::count(iterated, true) > 0)
+    reasons.push_back(loops.front() + " outermost: no operand is consecutive in it");
+  if (!plan.order.empty() && !iterated.back()) {
+    const std::vector<std::string> unit = consecutive(plan.order.back().index);
     reasons.push_back(
         loops.back() + " innermost: " +
         (unit.empty() ? "no operand stores it" : fmt::format("consecutive in {}", fmt::join(unit, ", "))));

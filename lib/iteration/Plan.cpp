@@ -237,6 +237,20 @@ private:
     return score;
   }
 
+  /// Whether the loop stands outside of those over stored coordinates, though it could be the innermost: it
+  /// would stride through all operands then, and what is stored is traversed again sooner than that
+  /// (experiment 095), unless a set operation says which coordinates there are.
+  bool isOutermost(const LoopVar &v) const {
+    return !reduction[v.index] && v.stride == 1 && v.modulus == 0 && unitStride(v) == 0 && !coiterates();
+  }
+  bool coiterates() const {
+    for (const Shape &s : shapes)
+      for (size_t l : s.driven())
+        if (std::ranges::count_if(shapes, [&](const Shape &other) { return other.drives(s.loop(l)); }) > 1)
+          return true;
+    return false;
+  }
+
   std::optional<std::vector<LoopVar>> order() const {
     auto all = vars();
     auto before = predecessors(all);
@@ -275,11 +289,13 @@ private:
     return needed;
   }
 
-  /// Smaller comes first: sparse before dense, low unit-stride score before high, result indices before
-  /// reductions, high digits before low.
-  std::tuple<bool, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
-    return {!needed, needed ? 0 : unitStride(v), !needed && reduction[v.index], preference[v.index],
-            -v.stride};
+  /// Smaller comes first: sparse before dense but for the outermost, low unit-stride score before high,
+  /// result indices before reductions, high digits before low.
+  std::tuple<int, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
+    return {needed           ? 1
+            : isOutermost(v) ? 0
+                             : 2,
+            needed ? 0 : unitStride(v), !needed && reduction[v.index], preference[v.index], -v.stride};
   }
 
   /// Intersecting two operands that each have an outer index the other lacks costs the product of the outer

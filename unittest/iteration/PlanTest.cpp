@@ -42,6 +42,20 @@ TEST(Plan, DenseColumnsOfSpmmAreInnermost) {
             "i k j ");
 }
 
+TEST(Plan, RowsOfADenseOperandOnTheLeftAreOutermost) {
+  const std::vector<bool> reduction{false, false, true};
+  const std::vector<Operand> product{operand("Dense", {i, k}), operand("CSR", {k, j}),
+                                     operand("Dense", {i, j})};
+  const auto planned = plan(reduction, product);
+  EXPECT_EQ(order(planned), "i k j ");
+  EXPECT_EQ(explainOrder(std::get<Plan>(planned), product, {"i", "j", "k"}, {"A", "B", "C"}),
+            "loop order i, k, j: B is stored by k, then j; i outermost: no operand is consecutive in it");
+  // Each row would find what two operands have in common once more.
+  EXPECT_EQ(order(plan(reduction, {operand("Dense", {i, k}), operand("CSR", {k, j}), operand("CSR", {k, j}),
+                                   operand("Dense", {i, j})})),
+            "k j i ");
+}
+
 TEST(Plan, AWantedOrderHoldsForTheLoopsThatItNames) {
   const std::vector<bool> reduction{false, false, true};
   const std::vector<Operand> product{operand("CSR", {i, k}), operand("Dense", {k, j}),
