@@ -7,7 +7,7 @@
 // of order cost least is taken.
 #include "iteration/Plan.h"
 #include "iteration/CostModel.h"
-#include "iteration/Shape.h"
+#include "iteration/Places.h"
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -224,37 +224,10 @@ private:
     return place(u) < place(v) && place(v) < std::ssize(wanted);
   }
 
-  /// How good the digit is as the innermost dense loop: operands it traverses with stride 1.
-  int unitStride(const LoopVar &v) const {
-    int score = 0;
-    for (const Shape &s : shapes) {
-      if (s.digits.empty())
-        continue;
-      for (auto [index, coefficient] : s.subscript(s.digits.size() - 1).terms)
-        if (index == v.index && v.stride == 1 && s.modes.back() == LevelMode::Locate)
-          ++score;
-    }
-    return score;
-  }
-
-  /// Whether the loop stands outside of those over stored coordinates, though it could be the innermost: it
-  /// would stride through all operands then, and what is stored is traversed again sooner than that
-  /// (experiment 095), unless a set operation says which coordinates there are.
-  bool isOutermost(const LoopVar &v) const {
-    return !reduction[v.index] && v.stride == 1 && v.modulus == 0 && unitStride(v) == 0 && !coiterates();
-  }
-  bool coiterates() const {
-    for (const Shape &s : shapes)
-      for (size_t l : s.driven())
-        if (std::ranges::count_if(shapes, [&](const Shape &other) { return other.drives(s.loop(l)); }) > 1)
-          return true;
-    return false;
-  }
-
   std::optional<std::vector<LoopVar>> order() const {
     auto all = vars();
     auto before = predecessors(all);
-    std::vector<bool> needed = neededBySparse(all, before);
+    const Places places(reduction, shapes, all, before);
     std::vector<bool> done(all.size(), false);
     std::vector<LoopVar> result;
     while (result.size() < all.size()) {
@@ -262,7 +235,7 @@ private:
       for (unsigned v = 0; v < all.size(); ++v) {
         bool ready =
             !done[v] && std::all_of(before[v].begin(), before[v].end(), [&](unsigned u) { return done[u]; });
-        if (ready && (best < 0 || key(all[v], needed[v]) < key(all[best], needed[best])))
+        if (ready && (best < 0 || key(all[v], places.of(v)) < key(all[best], places.of(best))))
           best = v;
       }
       if (best < 0)
@@ -273,29 +246,12 @@ private:
     return result;
   }
 
-  /// Loops over stored coordinates and all loops they stand in.
-  std::vector<bool> neededBySparse(const std::vector<LoopVar> &all,
-                                   const std::vector<std::set<unsigned>> &before) const {
-    std::vector<bool> needed;
-    for (const LoopVar &v : all)
-      needed.push_back(std::ranges::any_of(shapes, [&](const Shape &s) { return s.drives(v); }));
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (unsigned v = 0; v < all.size(); ++v)
-        for (unsigned u : before[v])
-          if (needed[v] && !needed[u])
-            changed = needed[u] = true;
-    }
-    return needed;
-  }
-
-  /// Smaller comes first: sparse before dense but for the outermost, low unit-stride score before high,
-  /// result indices before reductions, high digits before low.
-  std::tuple<int, int, bool, unsigned, int64_t> key(const LoopVar &v, bool needed) const {
-    return {needed           ? 1
-            : isOutermost(v) ? 0
-                             : 2,
-            needed ? 0 : unitStride(v), !needed && reduction[v.index], preference[v.index], -v.stride};
+  /// Smaller comes first: low unit-stride score before high, result indices before reductions, high digits
+  /// before low.
+  std::tuple<Place, int, bool, unsigned, int64_t> key(const LoopVar &v, Place place) const {
+    const bool dense = place == Place::Outermost || place == Place::Inside;
+    return {place, dense ? unitStride(shapes, v) : 0, dense && reduction[v.index], preference[v.index],
+            -v.stride};
   }
 
   /// Intersecting two operands that each have an outer index the other lacks costs the product of the outer

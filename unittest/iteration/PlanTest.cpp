@@ -56,6 +56,20 @@ TEST(Plan, RowsOfADenseOperandOnTheLeftAreOutermost) {
             "k j i ");
 }
 
+TEST(Plan, SumsThatStrideStandAroundRows) {
+  const std::vector<bool> reduction{false, false, true};
+  const auto sampled = [&](std::vector<unsigned> second, Operand result) {
+    return order(plan(reduction, {operand("CSR", {i, j}), operand("Dense", {i, k}),
+                                  operand("Dense", std::move(second)), std::move(result)}));
+  };
+  EXPECT_EQ(sampled({k, j}, operand("Dense", {i, j})), "i k j ");
+  EXPECT_EQ(sampled({j, k}, operand("Dense", {i, j})), "i j k ");
+  // Rows of a new tensor are assembled once.
+  Operand made = operand("COO", {i, j});
+  made.assembled = true;
+  EXPECT_EQ(sampled({k, j}, std::move(made)), "i j k ");
+}
+
 TEST(Plan, AWantedOrderHoldsForTheLoopsThatItNames) {
   const std::vector<bool> reduction{false, false, true};
   const std::vector<Operand> product{operand("CSR", {i, k}), operand("Dense", {k, j}),
