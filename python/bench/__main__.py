@@ -30,6 +30,10 @@ import peers  # noqa: E402
 import works  # noqa: E402
 
 
+#: Seconds for which the threads of a package may spin behind its call: XLA's do, whatever OMP_WAIT_POLICY says.
+PAUSE = 0.02
+
+
 def same(got, want) -> bool:
     return got.shape == want.shape and np.allclose(got, want, rtol=1e-9, atol=1e-9 * max(1, np.abs(want).max(initial=0)))
 
@@ -40,6 +44,8 @@ def medians(calls: dict) -> dict:
     times, start = {name: [] for name in calls}, time.perf_counter()
     while time.perf_counter() - start < options.seconds * len(calls) or len(times["tulle"]) < 5:
         for name, call in calls.items():
+            if options.threads > 1:
+                time.sleep(PAUSE)
             call()
             begin = time.perf_counter()
             call()
