@@ -17,7 +17,11 @@ def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg
   In the body of a linalg.generic, `sparse_tensor.unary`, `binary`, `select` and `reduce` become selects on `tulle.stored`: where upstream computes no
   value, the result keeps what it has, and a new one stores nothing. A reduction starts with its identity. A sparse argument that is written in
   place becomes an input, and a new last argument of the same name has its pattern (`tulle.like`); what is stored elsewhere is left out, as upstream does.
-}]>;
+}]> {
+  let options = [
+    Option<"reassociate", "reassociate", "bool", /*default=*/"false", "Floating-point operations may be reassociated and contracted, as those of the notation">
+  ];
+}
 
 //===--- Stages 1 and 2: sets of coordinates ---===//
 

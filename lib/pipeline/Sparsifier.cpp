@@ -45,9 +45,9 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
                   "reshape,tulle-expand-disassemble,"
                   "tulle-expand-constants,tulle-expand-files,tulle-"
                   "expand-assemble,tulle-split-ops,tulle-outline-kernels,"
-                  "builtin.module(tulle-import-sparse-tensor,{}),tulle-call-conversions,"
+                  "builtin.module(tulle-import-sparse-tensor{{reassociate={}}},{}),tulle-call-conversions,"
                   "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",
-                  kernelStages(Stage::Schedule, Stage::Schedule, options),
+                  options.reassociate, kernelStages(Stage::Schedule, Stage::Schedule, options),
                   kernelStages(Stage::Iteration, Stage::Vector, options));
   const std::string vectors = fmt::format("convert-vector-to-llvm{{reassociate-fp-reductions={} "
                                           "force-32bit-vector-indices={} enable-x86vector=true}}",
@@ -100,7 +100,7 @@ struct CommandLine : PassPipelineOptions<CommandLine> {
                                  llvm::cl::desc("Initialize buffers of push_back with zeros"),
                                  llvm::cl::init(false)};
   Option<bool> reassociate{*this, "reassociate-fp-reductions",
-                           llvm::cl::desc("Allow LLVM to reassociate floating-point reductions"),
+                           llvm::cl::desc("Allow floating-point reductions to be reassociated"),
                            llvm::cl::init(false)};
   Option<bool> indices32{*this, "enable-index-optimizations",
                          llvm::cl::desc("Vector code takes indices for 32 bits"), llvm::cl::init(false)};

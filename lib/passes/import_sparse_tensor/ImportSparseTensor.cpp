@@ -208,7 +208,21 @@ LogicalResult importFunction(func::FuncOp func) {
   return success();
 }
 
+/// Upstream's ops say nothing of the order of floating-point sums, which its vectors change where they are
+/// asked for.
+void allowReassociation(ModuleOp module) {
+  module.walk([](linalg::GenericOp generic) {
+    generic.walk([](arith::ArithFastMathInterface op) {
+      const arith::FastMathFlags flags = op.getFastMathFlagsAttr().getValue() |
+                                         arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+      op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op.getContext(), flags));
+    });
+  });
+}
+
 struct ImportSparseTensor : passes::impl::ImportSparseTensorBase<ImportSparseTensor> {
+  using ImportSparseTensorBase::ImportSparseTensorBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(checkOps(module)) || failed(translateTypes(module)))
@@ -216,6 +230,8 @@ struct ImportSparseTensor : passes::impl::ImportSparseTensorBase<ImportSparseTen
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && failed(importFunction(func)))
         return signalPassFailure();
+    if (reassociate)
+      allowReassociation(module);
   }
 };
 
