@@ -34,14 +34,16 @@ static std::string kernelStages(Stage first, Stage last, const SparsifierOptions
 
 std::string sparsifierPasses(const SparsifierOptions &options) {
   const std::string copies = fmt::format(
-      "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops),pre-sparsification-rewrite,"
+      "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops),tulle-rewrite-sparse-ops,"
       "func.func(empty-tensor-to-alloc-tensor),tulle-insert-tensor-copies{{analysis-only={}}}",
       options.analysisOnly);
   if (options.analysisOnly)
     return copies;
   // Conversions that kernels ask for become kernels themselves, at the stage where the others are by then.
   const std::string kernels =
-      fmt::format("tulle-expand-foreach,tulle-expand-inserts,tulle-expand-explicit-values,tulle-expand-"
+      fmt::format("tulle-expand-slices,tulle-expand-foreach,tulle-expand-compress,tulle-expand-inserts,tulle-"
+                  "expand-explicit-"
+                  "values,tulle-expand-"
                   "reshape,tulle-expand-disassemble,"
                   "tulle-expand-constants,tulle-expand-files,tulle-"
                   "expand-assemble,tulle-split-ops,tulle-outline-kernels,"

@@ -4,8 +4,15 @@
 #define TULLE_BOUNDARY_PASSES
 include "passes/TullePass.td"
 
-// Upstream's rewriting of sparse_tensor.print, which runs before, makes ops of vector, and does not say so.
-def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", vector # ["::mlir::bufferization::BufferizationDialect"],
+def RewriteSparseOps : ModulePass<"tulle-rewrite-sparse-ops", vector # arith # scf # tensor # linalg # memref # complex # [
+                                  "::mlir::bufferization::BufferizationDialect", "::mlir::affine::AffineDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Rewrite sparse ops as upstream does before sparsification", [{
+  Upstream's `pre-sparsification-rewrite`, whose fusion of a product with what samples it asks for inits that `bufferization.alloc_tensor` makes: they become
+  that. Outside of linalg `unary`, `binary`, `select` and `reduce` are on scalars that are there, and become the region for these; `crd_translate` becomes
+  `affine.apply`.
+}]>;
+
+def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::bufferization::BufferizationDialect"],
     "Insert copies of tensors that cannot be written in place", [{
   Upstream's one-shot analysis, with its options for sparse tensors, decides for dense and sparse tensors alike what is written in place. What is not is written to a
   `bufferization.alloc_tensor` that copies. With `analysis-only` the decisions are attributes, and nothing changes.
@@ -32,11 +39,24 @@ def ExpandForeach : ModulePass<"tulle-expand-foreach", tulle # arith # memref # 
   tensor, loops are over all elements.
 }]>;
 
+def ExpandCompress : ModulePass<"tulle-expand-compress", arith # memref # scf # tensor # complex # ["::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand sparse_tensor.expand and compress to buffers and insertions", [{
+  `sparse_tensor.expand` makes buffers as long as the dimension of the last level, `sparse_tensor.compress` inserts what was stored in them, and frees them.
+}]>;
+
+def ExpandSlices : ModulePass<"tulle-expand-slices", tulle # arith # memref # scf # tensor # [
+                              "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
+    "Expand slices of sparse tensors to tensors of their own", [{
+  `tensor.extract_slice` copies the entries that are in the slice, and encodings lose their slices: numbers that only running code knows (`?`) are operands of the op.
+  The copy is freed at the end of its block, if nothing takes it elsewhere.
+}]>;
+
 def ExpandInserts : ModulePass<"tulle-expand-inserts", tulle # arith # memref # scf # tensor # [
                                "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
     "Expand insertions into sparse tensors to lists that grow", [{
   Between `tensor.empty` and `sparse_tensor.load … hasInserts` a tensor is a list of entries, through `scf.for` and `scf.if` as well: `tensor.insert` appends
-  to it, and its buffers grow by doubling. The load converts the list to the tensor's encoding, in which entries are in order.
+  to it, and its buffers grow by doubling. The load converts the list to the tensor's encoding, in which entries are in order. A tensor that has entries before is
+  converted to a list, and freed: the one with the insertions stands for it. Where nothing but the op that reads it ends insertions, they end there.
 }]>;
 
 def ExpandAssemble : ModulePass<"tulle-expand-assemble", tulle # arith # memref # tensor # ["::mlir::bufferization::BufferizationDialect"],
@@ -56,17 +76,18 @@ def ExpandExplicitValues : ModulePass<"tulle-expand-explicit-values", func # ari
   The values are compared with the one that the format says, which code that reads the tensor takes instead. Who reads the buffer of values finds them.
 }]>;
 
-def ExpandReshape : ModulePass<"tulle-expand-reshape", tulle # arith # memref # scf # tensor # [
+def ExpandReshape : ModulePass<"tulle-expand-reshape", tulle # func # arith # memref # scf # tensor # [
                                "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
     "Expand reshapes of sparse tensors to sizes that are not known to loops over their entries", [{
   `tensor.reshape`, and `collapse_shape` and `expand_shape` with a group of dimensions of which one but the first has no static size above 1: each entry of
-  a list gets the coordinates that its place in row-major order has, and the list is converted.
+  a list gets the coordinates that its place in row-major order has, and the list is converted. Sizes that do not multiply to the same number end the program
+  (`tulle_error_reshape`).
 }]>;
 
 def SplitOps : ModulePass<"tulle-split-ops", tulle # linalg # tensor # [
                           "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
     "Split ops that need a tensor in between", [{
-  A conversion of format and elements becomes two, a concatenation one of sparse tensors and a conversion, or a copy of what is not zero. The tensor in between
+  `sparse_tensor.reorder_coo` becomes a conversion, after which its operand is freed. A conversion of format and elements becomes two, a concatenation one of sparse tensors and a conversion, or a copy of what is not zero. The tensor in between
   is freed. Casts say which sizes of a conversion are static, so that it keeps the shape.
 }]>;
 
@@ -102,7 +123,7 @@ def ExpandFilledBuffers : FunctionPass<"tulle-expand-filled-buffers", memref # s
 
 def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
     "Define the functions that kernels call where there is no engine", [{
-  `tulle_error_width`, `tulle_error_group`, `tulle_error_buffer` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
+  `tulle_error_width`, `tulle_error_group`, `tulle_error_buffer`, `tulle_error_reshape` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
   `tulle_fits` allows an upper bound of up to 1 GiB.
 }]>;
 

@@ -27,6 +27,8 @@ constexpr Error errors[] = {
      "a group of a structured or fixed level has another number of entries; use compressed instead"},
     {boundary::kBufferError,
      "a buffer that sparse_tensor.disassemble copies to is smaller than what the tensor stores"},
+    {boundary::kReshapeError,
+     "a sparse tensor is reshaped to sizes with another number of elements, or more than 64 bits count"},
     {boundary::kExplicitError,
      "a value is not the explicitVal of its format; use the format without explicitVal"},
 };

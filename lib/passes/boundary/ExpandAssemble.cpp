@@ -24,12 +24,15 @@ Value copyOf(ImplicitLocOpBuilder &b, Value tensor, MemRefType field, Value coun
   auto type = cast<RankedTensorType>(tensor.getType());
   const Type element = type.getElementType();
   const bool isIndex = element.isIndex() && field.getElementType().isInteger(64);
-  if (!type.hasStaticShape() || (element != field.getElementType() && !isIndex))
+  if (element != field.getElementType() && !isIndex)
     return {};
   Value source = bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), element), tensor,
                                                    /*read_only=*/true);
-  if (!count)
-    count = arith::ConstantIndexOp::create(b, type.getNumElements());
+  if (!count) {
+    count = arith::ConstantIndexOp::create(b, 1);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      count = b.createOrFold<arith::MulIOp>(count, b.createOrFold<tensor::DimOp>(tensor, d));
+  }
   auto any = MemRefType::get({ShapedType::kDynamic}, element);
   source = memref::ReinterpretCastOp::create(b, any, source, OpFoldResult(b.getIndexAttr(0)),
                                              ArrayRef<OpFoldResult>{count},
@@ -73,8 +76,7 @@ LogicalResult expand(sparse_tensor::AssembleOp op) {
       count = coordinatesOf(b, layout, *encoding, field, buffers);
     buffers.push_back(copyOf(b, tensor, cast<MemRefType>(type), count));
     if (!buffers.back())
-      return op.emitError("expected static sizes, and the elements of ")
-             << type << ", got " << tensor.getType();
+      return op.emitError("expected the elements of ") << type << ", got " << tensor.getType();
   }
   SmallVector<Value> sizes;
   for (int64_t size : type.getShape())

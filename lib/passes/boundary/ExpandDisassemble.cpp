@@ -37,10 +37,7 @@ public:
       if (!view)
         return op.emitError("expected elements of ")
                << cast<RankedTensorType>(op.getTensor().getType()) << " for " << output.getType();
-      FailureOr<Value> target = copy(view, output);
-      if (failed(target))
-        return op.emitError("expected static sizes of buffers, got ") << output.getType();
-      copied.push_back(*target);
+      copied.push_back(copy(view, output));
       lengths.push_back(memref::DimOp::create(b, view, 0));
     }
     SmallVector<Value> results = copied;
@@ -77,31 +74,26 @@ private:
   }
 
   /// The tensor with the elements of the view first.
-  FailureOr<Value> copy(Value view, Value output) {
+  Value copy(Value view, Value output) {
     auto type = cast<RankedTensorType>(output.getType());
-    if (!type.hasStaticShape())
-      return failure();
     const Type element = type.getElementType();
     Value target = bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), element), output);
     Value length = memref::DimOp::create(b, view, 0);
-    requireFit(length, type.getNumElements());
+    Value size = arith::ConstantIndexOp::create(b, 1);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      size = b.createOrFold<arith::MulIOp>(size, b.createOrFold<memref::DimOp>(target, d));
+    requireFit(length, size);
     Value used = memref::ReinterpretCastOp::create(
         b, MemRefType::get({ShapedType::kDynamic}, element), target, OpFoldResult(b.getIndexAttr(0)),
         ArrayRef<OpFoldResult>{length}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
     memref::CopyOp::create(b, view, used);
-    return Value(bufferization::ToTensorOp::create(b, type, target, /*restrict=*/true, /*writable=*/true));
+    return bufferization::ToTensorOp::create(b, type, target, /*restrict=*/true, /*writable=*/true);
   }
 
   /// At run time: what is stored is known by then.
-  void requireFit(Value length, int64_t size) {
-    Value fits =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, length, arith::ConstantIndexOp::create(b, size));
-    auto check = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(check.elseBlock());
-    auto refusal =
-        boundary::declareError(op->getParentOfType<ModuleOp>(), boundary::kBufferError, op.getLoc());
-    func::CallOp::create(b, refusal, ValueRange());
+  void requireFit(Value length, Value size) {
+    boundary::require(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ule, length, size),
+                      op->getParentOfType<ModuleOp>(), boundary::kBufferError);
   }
 
   Value asResult(Value length, Type type) {

@@ -25,8 +25,7 @@ Value isEqual(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
 }
 
-void expand(sparse_tensor::ConvertOp op, sparse_tensor::SparseTensorEncodingAttr encoding,
-            func::FuncOp refusal) {
+void expand(sparse_tensor::ConvertOp op, sparse_tensor::SparseTensorEncodingAttr encoding, ModuleOp module) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getDest().getType());
   Value stored = sparse_tensor::ConvertOp::create(b, type.cloneWithEncoding(encoding.withoutExplicitVal()),
@@ -41,9 +40,7 @@ void expand(sparse_tensor::ConvertOp op, sparse_tensor::SparseTensorEncodingAttr
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value value = memref::LoadOp::create(b, values, loop.getInductionVar());
-    auto check = scf::IfOp::create(b, isEqual(b, value, said), /*withElseRegion=*/true);
-    b.setInsertionPointToStart(check.elseBlock());
-    func::CallOp::create(b, refusal, ValueRange());
+    boundary::require(b, isEqual(b, value, said), module, boundary::kExplicitError);
   }
   op.replaceAllUsesWith(tensor::CastOp::create(b, type, stored).getResult());
   op.erase();
@@ -54,7 +51,7 @@ struct ExpandExplicitValues : impl::ExpandExplicitValuesBase<ExpandExplicitValue
     getOperation().walk([&](sparse_tensor::ConvertOp op) {
       auto encoding = sparse_tensor::getSparseTensorEncoding(op.getDest().getType());
       if (encoding && encoding.getExplicitVal() && isa<FloatAttr, IntegerAttr>(encoding.getExplicitVal()))
-        expand(op, encoding, boundary::declareError(getOperation(), boundary::kExplicitError, op.getLoc()));
+        expand(op, encoding, getOperation());
     });
   }
 };

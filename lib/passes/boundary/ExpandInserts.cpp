@@ -28,12 +28,19 @@ public:
             boundary::listEncoding(load.getContext(), type.getRank(), /*ordered=*/false))) {}
 
   LogicalResult expand() {
+    if (!isUnderInsertion(load.getTensor())) {
+      load.replaceAllUsesWith(load.getTensor());
+      load.erase();
+      return success();
+    }
     values.insert(load.getTensor());
     for (size_t k = 0; k < values.size(); ++k)
       if (failed(reach(values[k])))
         return failure();
     for (Value value : values)
       value.setType(listed);
+    for (OpOperand *use : stored)
+      listStored(*use);
     for (Operation *op : ops)
       if (auto insert = dyn_cast<tensor::InsertOp>(op))
         append(insert);
@@ -47,36 +54,54 @@ private:
   sparse_tensor::LoadOp load;
   RankedTensorType type, listed;
   llvm::SetVector<Value> values;
-  llvm::SetVector<Operation *> ops; ///< inserts, and what makes an empty tensor
+  llvm::SetVector<Operation *> ops;    ///< inserts, and what makes an empty tensor
+  llvm::SetVector<OpOperand *> stored; ///< tensors with entries of their own that are inserted into
+
+  static bool isUnderInsertion(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return isa<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto alloc = value.getDefiningOp<bufferization::AllocTensorOp>();
+    return (alloc && !alloc.getCopy()) ||
+           isa<scf::ForOp, scf::IfOp, tensor::InsertOp, tensor::EmptyOp>(value.getDefiningOp());
+  }
 
   /// What is the same tensor as the value, before and after.
   LogicalResult reach(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-      if (!loop)
-        return refuse(load, "an argument of a block");
-      values.insert(loop.getTiedLoopResult(argument));
+      values.insert(cast<scf::ForOp>(argument.getOwner()->getParentOp()).getTiedLoopResult(argument));
     } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
       const unsigned number = cast<OpResult>(value).getResultNumber();
       values.insert(loop.getRegionIterArg(number));
-      values.insert(loop.getInitArgs()[number]);
-      values.insert(loop.getYieldedValues()[number]);
+      reachSource(loop.getInitsMutable()[number]);
+      reachSource(loop.getBody()->getTerminator()->getOpOperand(number));
     } else if (auto branch = value.getDefiningOp<scf::IfOp>()) {
       for (Block *block : {branch.thenBlock(), branch.elseBlock()})
-        values.insert(block->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+        reachSource(block->getTerminator()->getOpOperand(cast<OpResult>(value).getResultNumber()));
     } else if (auto insert = value.getDefiningOp<tensor::InsertOp>()) {
-      values.insert(insert.getDest());
+      reachSource(insert.getDestMutable());
       ops.insert(insert);
-    } else if (auto alloc = value.getDefiningOp<bufferization::AllocTensorOp>();
-               value.getDefiningOp<tensor::EmptyOp>() || (alloc && !alloc.getCopy())) {
-      ops.insert(value.getDefiningOp());
     } else {
-      return refuse(value.getDefiningOp(), "the tensor of this op");
+      ops.insert(value.getDefiningOp());
     }
     for (OpOperand &use : value.getUses())
       if (failed(reachUse(use)))
         return failure();
     return success();
+  }
+
+  void reachSource(OpOperand &source) {
+    if (isUnderInsertion(source.get()))
+      values.insert(source.get());
+    else
+      stored.insert(&source);
+  }
+
+  /// The tensor is a list from here on.
+  void listStored(OpOperand &use) {
+    ImplicitLocOpBuilder b(use.getOwner()->getLoc(), use.getOwner());
+    Value list = sparse_tensor::ConvertOp::create(b, listed, use.get());
+    bufferization::DeallocTensorOp::create(b, use.get());
+    use.set(list);
   }
 
   LogicalResult reachUse(OpOperand &use) {
@@ -160,7 +185,9 @@ private:
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(grow.thenBlock());
-      Value twice = arith::AddIOp::create(b, capacity, capacity);
+      // A list that was converted may have no capacity at all.
+      Value twice =
+          arith::AddIOp::create(b, arith::AddIOp::create(b, capacity, capacity), index(b, firstCapacity));
       scf::YieldOp::create(b, llvm::map_to_vector(growing, [&](Value buffer) -> Value {
                              return memref::ReallocOp::create(b, cast<MemRefType>(buffer.getType()), buffer,
                                                               twice);
@@ -197,8 +224,37 @@ private:
   }
 };
 
+/// Where no load ends the insertions that this one is of, the ops that read the tensor do.
+void endInsertions(tensor::InsertOp insert) {
+  llvm::SetVector<Value> values;
+  values.insert(insert.getResult());
+  SmallVector<OpOperand *> reads;
+  for (size_t k = 0; k < values.size(); ++k)
+    for (OpOperand &use : values[k].getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<sparse_tensor::LoadOp>(user))
+        return;
+      if (auto loop = dyn_cast<scf::ForOp>(user))
+        values.insert(loop.getTiedLoopResult(&use));
+      else if (isa<scf::YieldOp>(user) && isa<scf::ForOp, scf::IfOp>(user->getParentOp()))
+        values.insert(user->getParentOp()->getResult(use.getOperandNumber()));
+      else if (auto next = dyn_cast<tensor::InsertOp>(user))
+        values.insert(next.getResult());
+      else if (!isa<tensor::DimOp>(user))
+        reads.push_back(&use);
+    }
+  for (OpOperand *use : reads) {
+    OpBuilder b(use->getOwner());
+    use->set(sparse_tensor::LoadOp::create(b, insert.getLoc(), use->get(), /*hasInserts=*/true));
+  }
+}
+
 struct ExpandInserts : impl::ExpandInsertsBase<ExpandInserts> {
   void runOnOperation() override {
+    getOperation().walk([](tensor::InsertOp insert) {
+      if (sparse_tensor::getSparseTensorEncoding(insert.getType()))
+        endInsertions(insert);
+    });
     SmallVector<sparse_tensor::LoadOp> loads;
     getOperation().walk([&](sparse_tensor::LoadOp load) { loads.push_back(load); });
     for (sparse_tensor::LoadOp load : loads) {

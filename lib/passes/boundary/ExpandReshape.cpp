@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/boundary/BoundaryPasses.h"
 #include "passes/boundary/EntryLists.h"
+#include "passes/boundary/Kernels.h"
 #include "passes/boundary/SparseValues.h"
 
 namespace tulle::passes {
@@ -46,6 +47,8 @@ public:
   void expand() {
     const std::vector<Value> oldSizes = sizesOf(source, from);
     const std::vector<Value> newSizes = resultSizes(oldSizes);
+    for (const Group &group : groups())
+      requireSameCount(group, oldSizes, newSizes);
     auto listed = from.cloneWithEncoding(boundary::listEncoding(b.getContext(), from.getRank(), true));
     Value list = sparse_tensor::ConvertOp::create(b, listed, source);
     auto integers = MemRefType::get({ShapedType::kDynamic}, b.getI64Type());
@@ -124,6 +127,32 @@ private:
       }
     }
     return sizes;
+  }
+
+  /// The product of sizes, and whether each of them and all products are numbers below 2^63.
+  std::pair<Value, Value> countOf(ArrayRef<int64_t> dimensions, ArrayRef<Value> sizes) {
+    const Type i64 = b.getI64Type();
+    Value zero = arith::ConstantIntOp::create(b, 0, 64), count = arith::ConstantIntOp::create(b, 1, 64);
+    Value fits = arith::ConstantIntOp::create(b, 1, 1);
+    auto require = [&](arith::CmpIPredicate is, Value value) {
+      fits = arith::AndIOp::create(b, fits, arith::CmpIOp::create(b, is, value, zero));
+    };
+    for (int64_t d : dimensions) {
+      Value size = arith::IndexCastOp::create(b, i64, sizes[size_t(d)]);
+      auto extended = arith::MulSIExtendedOp::create(b, count, size);
+      require(arith::CmpIPredicate::sge, size);
+      require(arith::CmpIPredicate::eq, extended.getHigh());
+      require(arith::CmpIPredicate::sge, count = extended.getLow());
+    }
+    return {count, fits};
+  }
+
+  void requireSameCount(const Group &group, ArrayRef<Value> oldSizes, ArrayRef<Value> newSizes) {
+    const auto [before, fitsBefore] = countOf(group.from, oldSizes);
+    const auto [after, fitsAfter] = countOf(group.to, newSizes);
+    Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, before, after);
+    boundary::require(b, arith::AndIOp::create(b, same, arith::AndIOp::create(b, fitsBefore, fitsAfter)),
+                      op->getParentOfType<ModuleOp>(), boundary::kReshapeError);
   }
 
   void moveCoordinates(const Group &group, Value entry, ArrayRef<Value> old, ArrayRef<Value> moved,

@@ -1,5 +1,6 @@
 #include "passes/boundary/Kernels.h"
 #include "dialect/Attributes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -12,6 +13,14 @@ func::FuncOp declareError(ModuleOp module, StringRef name, Location loc) {
   auto declared = func::FuncOp::create(b, loc, name, b.getFunctionType({}, {}));
   declared.setPrivate();
   return declared;
+}
+
+void require(ImplicitLocOpBuilder &b, Value condition, ModuleOp module, StringRef error) {
+  func::FuncOp refusal = declareError(module, error, b.getLoc());
+  auto check = scf::IfOp::create(b, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(check.elseBlock());
+  func::CallOp::create(b, refusal, ValueRange());
 }
 
 ModuleOp kernelsOf(ModuleOp module) { return module.lookupSymbol<ModuleOp>(kKernelsModule); }

@@ -2,6 +2,7 @@
 #pragma once
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tulle::boundary {
 
@@ -11,8 +12,13 @@ inline constexpr llvm::StringLiteral kKernelsModule = "kernels";
 inline constexpr llvm::StringLiteral kExplicitError = "tulle_error_explicit";
 /// Says that a buffer of the caller's is too small, and aborts (tulle-define-errors).
 inline constexpr llvm::StringLiteral kBufferError = "tulle_error_buffer";
+/// Says that a reshape is to another number of elements, and aborts (tulle-define-errors).
+inline constexpr llvm::StringLiteral kReshapeError = "tulle_error_reshape";
 /// The function of that name, which says what is wrong and aborts.
 mlir::func::FuncOp declareError(mlir::ModuleOp module, llvm::StringRef name, mlir::Location loc);
+/// Where the condition does not hold when the code runs, it calls that function.
+void require(mlir::ImplicitLocOpBuilder &b, mlir::Value condition, mlir::ModuleOp module,
+             llvm::StringRef error);
 /// The kernels of a module; null where none was outlined.
 mlir::ModuleOp kernelsOf(mlir::ModuleOp module);
 

@@ -146,6 +146,17 @@ template <typename Op> struct OnSparse : OpConversionPattern<Op> {
   }
 };
 
+/// The size with this number, of several.
+Value chosen(ImplicitLocOpBuilder &b, ArrayRef<Value> sizes, Value number) {
+  Value size = sizes.front();
+  for (auto [k, other] : llvm::drop_begin(llvm::enumerate(sizes))) {
+    Value isIt = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, number,
+                                       arith::ConstantIndexOp::create(b, int64_t(k)));
+    size = arith::SelectOp::create(b, isIt, other, size);
+  }
+  return size;
+}
+
 struct LowerDealloc : OnSparse<bufferization::DeallocTensorOp> {
   using OnSparse::OnSparse;
   LogicalResult matchAndRewrite(bufferization::DeallocTensorOp op, OneToNOpAdaptor adaptor,
@@ -172,13 +183,7 @@ struct LowerDim : OnSparse<tensor::DimOp> {
       rewriter.replaceOp(op, tensor->sizes[size_t(*dimension)]);
       return success();
     }
-    Value size = tensor->sizes.front();
-    for (auto [d, other] : llvm::drop_begin(llvm::enumerate(tensor->sizes))) {
-      Value isIt = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, op.getIndex(),
-                                         arith::ConstantIndexOp::create(b, int64_t(d)));
-      size = arith::SelectOp::create(b, isIt, other, size);
-    }
-    rewriter.replaceOp(op, size);
+    rewriter.replaceOp(op, chosen(b, tensor->sizes, op.getIndex()));
     return success();
   }
 };
@@ -304,13 +309,17 @@ struct LowerLvl : OnSparse<sparse_tensor::LvlOp> {
   LogicalResult matchAndRewrite(sparse_tensor::LvlOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     std::optional<SparseValue> tensor = first(op, adaptor);
-    std::optional<int64_t> level = op.getConstantLvlIndex();
-    if (!tensor || !level)
+    if (!tensor)
       return failure();
-    Value size = tensor->levelSize(rewriter, op.getLoc(), unsigned(*level));
-    if (!size)
+    SmallVector<Value> levels;
+    const std::optional<int64_t> constant = op.getConstantLvlIndex();
+    for (unsigned l = 0; l < tensor->encoding.levels.size(); ++l)
+      if (!constant || l == unsigned(*constant))
+        levels.push_back(tensor->levelSize(rewriter, op.getLoc(), l));
+    if (llvm::is_contained(levels, Value()))
       return rewriter.notifyMatchFailure(op, "the size of the level depends on the data");
-    rewriter.replaceOp(op, size);
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, chosen(b, levels, op.getIndex()));
     return success();
   }
 };
@@ -447,7 +456,7 @@ private:
               sparse_tensor::LvlOp, sparse_tensor::ReinterpretMapOp, sparse_tensor::NumberOfEntriesOp,
               sparse_tensor::ToValuesOp, sparse_tensor::ToPositionsOp, sparse_tensor::ToCoordinatesOp,
               sparse_tensor::ToCoordinatesBufferOp, BranchOpInterface, func::CallOp, func::ReturnOp,
-              scf::IfOp, scf::ForOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp>(op))
+              scf::IfOp, scf::ForOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp, scf::IndexSwitchOp>(op))
         return WalkResult::advance();
       op->emitError("expected sparse tensors in kernels, control flow and calls: '")
           << op->getName() << "' of one is not supported by tulle-sparsifier";

@@ -114,15 +114,25 @@ void splitConcatenation(sparse_tensor::ConcatenateOp concatenate) {
   replaceWith(concatenate, result);
 }
 
+/// Upstream sorts in place: the tensor before is no more.
+void order(sparse_tensor::ReorderCOOOp reorder) {
+  ImplicitLocOpBuilder b(reorder.getLoc(), reorder);
+  Value ordered = sparse_tensor::ConvertOp::create(b, reorder.getType(), reorder.getInputCoo());
+  bufferization::DeallocTensorOp::create(b, reorder.getInputCoo());
+  replaceWith(reorder, ordered);
+}
+
 struct SplitOps : impl::SplitOpsBase<SplitOps> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp>(op))
+      if (isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp, sparse_tensor::ReorderCOOOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (auto concatenate = dyn_cast<sparse_tensor::ConcatenateOp>(op))
+      if (auto reorder = dyn_cast<sparse_tensor::ReorderCOOOp>(op))
+        order(reorder);
+      else if (auto concatenate = dyn_cast<sparse_tensor::ConcatenateOp>(op))
         splitConcatenation(concatenate);
       else
         splitElements(castShapes(cast<sparse_tensor::ConvertOp>(op)));

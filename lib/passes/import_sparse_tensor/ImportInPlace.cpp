@@ -35,7 +35,9 @@ static linalg::GenericOp withPattern(OpBuilder &b, linalg::GenericOp generic, Va
 LogicalResult importInPlace(func::FuncOp func, linalg::GenericOp generic) {
   if (generic.getNumDpsInits() != 1 || generic.getNumResults() != 1)
     return success();
-  auto argument = dyn_cast<BlockArgument>(generic.getDpsInitOperand(0)->get());
+  const Value written = generic.getDpsInitOperand(0)->get();
+  auto fill = written.getDefiningOp<dialect::FillOp>();
+  auto argument = dyn_cast<BlockArgument>(fill ? fill->getOperand(1) : written);
   if (!argument || argument.getOwner() != &func.getBody().front() || !isSparse(argument.getType()))
     return success();
   if (failed(func.insertArgument(func.getNumArguments(), argument.getType(),
@@ -43,6 +45,8 @@ LogicalResult importInPlace(func::FuncOp func, linalg::GenericOp generic) {
     return failure();
   OpBuilder b(generic);
   Value init = dialect::LikeOp::create(b, generic.getLoc(), func.getArguments().back(), argument);
+  if (fill)
+    init = dialect::FillOp::create(b, fill.getLoc(), fill->getOperand(0), init);
   generic->replaceAllUsesWith(withPattern(b, generic, argument, init));
   generic.erase();
   return success();
