@@ -17,6 +17,7 @@ struct SparsifierOptions {
   bool initializeBuffers = false; ///< enable-buffer-initialization, of sparse_tensor.push_back
   bool reassociate = false;       ///< reassociate-fp-reductions: vector reductions of dense code
   bool vectorIndices32 = false;   ///< enable-index-optimizations: indices of vector code have 32 bits
+  bool parallel = false;          ///< threads, and a parallelization-strategy: loops run on OpenMP's threads
   unsigned vectorLength = 0;      ///< vl: elements of a vector; 0: chosen for the element type
 };
 

@@ -15,6 +15,7 @@ void tulle::addSparsifier(mlir::OpPassManager &manager, const SparsifierOptions 
                                                      .initializeBuffers = options.initializeBuffers,
                                                      .reassociate = options.reassociate,
                                                      .vectorIndices32 = options.vectorIndices32,
+                                                     .parallel = options.parallel,
                                                      .vectorLength = options.vectorLength})))
     throw Error("expected a pass manager of builtin.module for the sparsifier");
 }

@@ -24,6 +24,7 @@ namespace tulle::pipeline {
 static std::string kernelStages(Stage first, Stage last, const SparsifierOptions &options) {
   Options own;
   own.vectorLength = options.vectorLength;
+  own.parallel = options.parallel;
   std::string text;
   for (const StageInfo &info : stages())
     if (info.stage >= first && info.stage <= last)
@@ -62,8 +63,9 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
       ","
       "expand-strided-metadata,lower-affine,{},func.func(convert-complex-to-standard,arith-expand,"
       "convert-math-to-llvm),convert-math-to-libm,convert-complex-to-libm,{},convert-to-llvm,"
-      "reconcile-unrealized-casts,tulle-attach-loop-metadata,tulle-noalias",
-      copies, kernels, options.initializeBuffers, vectors, vectors);
+      "reconcile-unrealized-casts,tulle-attach-loop-metadata{},tulle-noalias",
+      copies, kernels, options.initializeBuffers, vectors, vectors,
+      options.parallel ? ",tulle-launch,tulle-define-threads" : "");
 }
 
 /// Of the passes that the text names.
@@ -114,13 +116,18 @@ struct CommandLine : PassPipelineOptions<CommandLine> {
                               llvm::cl::desc("Makes no difference: temporary tensors are always freed"),
                               llvm::cl::init(true)};
   Option<Parallelization> parallelization{
-      *this, "parallelization-strategy", llvm::cl::desc("Makes no difference: loops run serially"),
+      *this, "parallelization-strategy",
+      llvm::cl::desc("With threads: none keeps loops serial; the others make no difference"),
       llvm::cl::init(Parallelization::None),
       llvm::cl::values(clEnumValN(Parallelization::None, "none", ""),
                        clEnumValN(Parallelization::DenseOuter, "dense-outer-loop", ""),
                        clEnumValN(Parallelization::AnyOuter, "any-storage-outer-loop", ""),
                        clEnumValN(Parallelization::DenseAny, "dense-any-loop", ""),
                        clEnumValN(Parallelization::Any, "any-storage-any-loop", ""))};
+  Option<bool> threads{
+      *this, "threads",
+      llvm::cl::desc("Loops of kernels run on OpenMP's threads, where parallelization-strategy is not none"),
+      llvm::cl::init(false)};
   Option<Emit> emit{*this, "sparse-emit-strategy",
                     llvm::cl::desc("Makes no difference: both are the same code"),
                     llvm::cl::init(Emit::Functional),
@@ -139,11 +146,13 @@ void registerSparsifier() {
         CommandLine line;
         if (failed(line.parseFromString(text)))
           return failure();
-        return addSparsifier(manager, {.analysisOnly = line.analysisOnly,
-                                       .initializeBuffers = line.initializeBuffers,
-                                       .reassociate = line.reassociate,
-                                       .vectorIndices32 = line.indices32,
-                                       .vectorLength = line.vectorLength});
+        return addSparsifier(manager,
+                             {.analysisOnly = line.analysisOnly,
+                              .initializeBuffers = line.initializeBuffers,
+                              .reassociate = line.reassociate,
+                              .vectorIndices32 = line.indices32,
+                              .parallel = line.threads && line.parallelization != Parallelization::None,
+                              .vectorLength = line.vectorLength});
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(CommandLine()); });
 }

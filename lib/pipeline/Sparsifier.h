@@ -12,6 +12,7 @@ struct SparsifierOptions {
   bool initializeBuffers = false; ///< of sparse_tensor.push_back
   bool reassociate = false;       ///< vector reductions of dense code
   bool vectorIndices32 = false;   ///< vector code of dense loops takes indices for 32 bits
+  bool parallel = false;          ///< loops of kernels run on OpenMP's threads
   unsigned vectorLength = 0;      ///< elements of a vector; 0: chosen for the element type
 };
 

@@ -29,11 +29,13 @@ func.func @copies() -> i1 {
   return %r : i1
 }
 
-// -----
-
-#COO = #sparse_tensor.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
-func.func @unknown(%pos: tensor<2xindex>, %crd: tensor<?x2xindex>, %val: tensor<?xf64>) -> tensor<4x5xf64, #COO> {
-  // expected-error @+1 {{expected static sizes, and the elements of 'memref<?xi64>', got 'tensor<?x2xindex>'}}
+// Of a dynamic size all elements are values; coordinates are as many as the positions say.
+// CHECK-LABEL: @dynamic
+// CHECK-SAME: %[[VAL:[^:]*]]: tensor<?xf64>
+// CHECK: memref.load %{{.*}} : memref<?xi64>
+// CHECK: %[[DIM:.*]] = tensor.dim %[[VAL]]
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%[[DIM]]]
+func.func @dynamic(%pos: tensor<2xindex>, %crd: tensor<?x2xindex>, %val: tensor<?xf64>) -> tensor<4x5xf64, #COO> {
   %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<?x2xindex>), tensor<?xf64> to tensor<4x5xf64, #COO>
   return %A : tensor<4x5xf64, #COO>
 }

@@ -49,6 +49,30 @@ func.func @loaded(%a: tensor<8xf64, #SV>) -> tensor<8xf64, #SV> {
   return %r : tensor<8xf64, #SV>
 }
 
+// The entries that are there are a list as well, which the tensor becomes where it is inserted into.
+// CHECK-LABEL: @stored_before
+// CHECK-SAME: %[[A:[^:]*]]: tensor<8xf64, #
+// CHECK: %[[LIST:.*]] = sparse_tensor.convert %[[A]]
+// CHECK-NEXT: bufferization.dealloc_tensor %[[A]]
+// CHECK: sparse_tensor.values %[[LIST]]
+// CHECK: sparse_tensor.convert
+// CHECK-NEXT: bufferization.dealloc_tensor
+func.func @stored_before(%a: tensor<8xf64, #SV>, %v: f64, %i: index) -> tensor<8xf64, #SV> {
+  %t = tensor.insert %v into %a[%i] : tensor<8xf64, #SV>
+  %r = sparse_tensor.load %t hasInserts : tensor<8xf64, #SV>
+  return %r : tensor<8xf64, #SV>
+}
+
+// Who takes the tensor elsewhere ends the insertions.
+// CHECK-LABEL: @no_load
+// CHECK: %[[R:.*]] = sparse_tensor.convert %{{.*}} to tensor<8xf64, #sparse
+// CHECK: return %[[R]]
+func.func @no_load(%v: f64, %i: index) -> tensor<8xf64, #SV> {
+  %e = tensor.empty() : tensor<8xf64, #SV>
+  %t = tensor.insert %v into %e[%i] : tensor<8xf64, #SV>
+  return %t : tensor<8xf64, #SV>
+}
+
 // -----
 
 #SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
@@ -60,15 +84,4 @@ func.func @read_between(%v: f64, %i: index) -> (tensor<8xf64, #SV>, memref<?xf64
   // expected-note @+1 {{its insertions end here}}
   %r = sparse_tensor.load %t hasInserts : tensor<8xf64, #SV>
   return %r, %b : tensor<8xf64, #SV>, memref<?xf64>
-}
-
-// -----
-
-#SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
-func.func @stored_before(%a: tensor<8xf64, #SV>, %v: f64, %i: index) -> tensor<8xf64, #SV> {
-  %t = tensor.insert %v into %a[%i] : tensor<8xf64, #SV>
-  // expected-error @+2 {{expected an argument of a block not to be a tensor under insertion}}
-  // expected-note @+1 {{its insertions end here}}
-  %r = sparse_tensor.load %t hasInserts : tensor<8xf64, #SV>
-  return %r : tensor<8xf64, #SV>
 }

@@ -127,4 +127,10 @@ def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
   `tulle_fits` allows an upper bound of up to 1 GiB.
 }]>;
 
+def DefineThreads : ModulePass<"tulle-define-threads", llvm,
+    "Define the functions that parallel kernels call, on OpenMP", [{
+  Runs on the LLVM dialect. `tulle_parallel` runs tasks in a team of OpenMP's threads (`GOMP_parallel`, of libomp and libgomp), which claim them in ascending order;
+  `tulle_threads` says how many are profitable, `tulle_ordered_scan` is the chained scan of chunks.
+}]>;
+
 #endif // TULLE_BOUNDARY_PASSES

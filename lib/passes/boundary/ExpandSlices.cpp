@@ -163,6 +163,9 @@ struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
     for (tensor::ExtractSliceOp slice : slices)
       Slice(slice).expand();
     AttrTypeReplacer replacer;
+    replacer.addReplacement([](sparse_tensor::StorageSpecifierType type) {
+      return std::pair<Type, WalkResult>(type, WalkResult::skip());
+    });
     replacer.addReplacement([](sparse_tensor::SparseTensorEncodingAttr encoding) -> Attribute {
       return encoding.withoutDimSlices();
     });

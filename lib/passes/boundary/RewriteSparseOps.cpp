@@ -143,7 +143,11 @@ struct RewriteSparseOps : impl::RewriteSparseOpsBase<RewriteSparseOps> {
       return signalPassFailure();
     module.walk(prepareFusion);
     if (failed(applyUpstream(module, {})))
-      signalPassFailure();
+      return signalPassFailure();
+    module.walk([](bufferization::AllocTensorOp alloc) {
+      if (alloc.use_empty())
+        alloc.erase();
+    });
   }
 };
 

@@ -1,0 +1,54 @@
+// RUN: tulle-opt %s --tulle-expand-slices --split-input-file --verify-diagnostics | FileCheck %s
+
+#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#ANY = #sparse_tensor.encoding<{ map = (i : #sparse_tensor<slice(?, ?, ?)>, j : #sparse_tensor<slice(?, ?, ?)>) -> (i : dense, j : compressed) }>
+
+// Entries in the slice are counted and moved; what leaves the function is not freed, and types have no slices.
+// CHECK-NOT: slice(
+// CHECK-LABEL: @cut
+// CHECK-SAME: (%[[A:.*]]: tensor<?x?xf64, #[[CSR:.*]]>, %[[O:.*]]: index, %[[N:.*]]: index) -> tensor<?x?xf64, #[[CSR]]>
+// CHECK: %[[LIST:.*]] = sparse_tensor.convert %[[A]]
+// CHECK: %[[COUNT:.*]] = scf.for {{.*}} -> (index)
+// CHECK: arith.subi %{{.*}}, %[[O]]
+// CHECK: arith.cmpi ult, %{{.*}}, %[[N]]
+// CHECK: scf.if
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%[[COUNT]]]
+// CHECK: tulle.storage({{.*}}) sizes(%[[N]], %[[N]])
+// CHECK: %[[R:.*]] = sparse_tensor.convert
+// CHECK: bufferization.dealloc_tensor %[[LIST]]
+// CHECK-NOT: bufferization.dealloc_tensor
+// CHECK: return %[[R]]
+func.func @cut(%a: tensor<?x?xf64, #CSR>, %o: index, %n: index) -> tensor<?x?xf64, #ANY> {
+  %r = tensor.extract_slice %a[%o, %o] [%n, %n] [1, 1] : tensor<?x?xf64, #CSR> to tensor<?x?xf64, #ANY>
+  return %r : tensor<?x?xf64, #ANY>
+}
+
+// CHECK-LABEL: @used_here
+// CHECK: %[[R:.*]] = sparse_tensor.convert %{{.*}} : {{.*}} to tensor<2x2xf64, #[[CSR]]>
+// CHECK: sparse_tensor.number_of_entries
+// CHECK-NEXT: bufferization.dealloc_tensor %[[R]]
+func.func @used_here(%a: tensor<?x?xf64, #CSR>, %o: index) -> index {
+  %s = tensor.extract_slice %a[%o, 0] [2, 2] [1, 1] : tensor<?x?xf64, #CSR> to tensor<2x2xf64, #ANY>
+  %r = tensor.cast %s : tensor<2x2xf64, #ANY> to tensor<?x?xf64, #ANY>
+  %n = sparse_tensor.number_of_entries %r : tensor<?x?xf64, #ANY>
+  return %n : index
+}
+
+// -----
+
+#ANY = #sparse_tensor.encoding<{ map = (i : #sparse_tensor<slice(?, ?, ?)>) -> (i : compressed) }>
+func.func @offset(%a: tensor<8xf64, #ANY>) -> index {
+  // expected-error @+1 {{a slice is a tensor of its own here, which does not know its '?'; use the operand of tensor.extract_slice}}
+  %o = sparse_tensor.slice.offset %a at 0 : tensor<8xf64, #ANY>
+  return %o : index
+}
+
+// -----
+
+#SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
+#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+func.func @row(%a: tensor<8x9xf64, #CSR>) -> tensor<9xf64> {
+  // expected-error @+1 {{expected a slice of a sparse tensor with as many dimensions as the tensor}}
+  %o = tensor.extract_slice %a[2, 0] [1, 9] [1, 1] : tensor<8x9xf64, #CSR> to tensor<9xf64>
+  return %o : tensor<9xf64>
+}
