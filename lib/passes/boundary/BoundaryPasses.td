@@ -15,7 +15,7 @@ def RewriteSparseOps : ModulePass<"tulle-rewrite-sparse-ops", vector # arith # s
 def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::bufferization::BufferizationDialect"],
     "Insert copies of tensors that cannot be written in place", [{
   Upstream's one-shot analysis, with its options for sparse tensors, decides for dense and sparse tensors alike what is written in place. What is not is written to a
-  `bufferization.alloc_tensor` that copies. With `analysis-only` the decisions are attributes, and nothing changes.
+  `bufferization.alloc_tensor` that copies, and is freed at the end of its block where nothing takes it elsewhere. With `analysis-only` the decisions are attributes, and nothing changes.
 }]> {
   let options = [Option<"analysisOnly", "analysis-only", "bool", /*default=*/"false", "Say what would be written in place, and why not">];
 }
@@ -88,15 +88,15 @@ def SplitOps : ModulePass<"tulle-split-ops", tulle # linalg # tensor # [
                           "::mlir::bufferization::BufferizationDialect", "::mlir::sparse_tensor::SparseTensorDialect"],
     "Split ops that need a tensor in between", [{
   `sparse_tensor.reorder_coo` becomes a conversion, after which its operand is freed. A conversion of format and elements becomes two, a concatenation one of sparse tensors and a conversion, or a copy of what is not zero. The tensor in between
-  is freed. Casts say which sizes of a conversion are static, so that it keeps the shape.
+  is freed, and so is the result of a pad that only ops of its block read. Casts say which sizes of a conversion are static, so that it keeps the shape.
 }]>;
 
-def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor # arith # linalg # complex,
+def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor # arith # linalg # complex # ["::mlir::bufferization::BufferizationDialect"],
     "Outline ops on sparse tensors to functions of a nested module", [{
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
   written in place, and so does each tensor without entries that other ops use. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
   kernel; those of its sizes that are not static are operands of the call behind the others, since kernels do not return sizes. A kernel has `tulle.noalias`
-  unless an operand is a view of the tensor that is written in place.
+  unless an operand is a view of the tensor that is written in place. A slice of a dense tensor is copied for the call.
 }]>;
 
 def CallConversions : ModulePass<"tulle-call-conversions", tulle # func # tensor # ["::mlir::bufferization::BufferizationDialect"],

@@ -8,6 +8,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "passes/boundary/BoundaryPasses.h"
 #include "passes/boundary/EntryLists.h"
+#include "passes/boundary/Ownership.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -57,10 +58,8 @@ public:
     for (Value buffer : kept)
       memref::DeallocOp::create(b, buffer);
     bufferization::DeallocTensorOp::create(b, list);
-    if (isSparse(to) && staysInBlock(op.getResult())) {
-      b.setInsertionPoint(op->getBlock()->getTerminator());
-      bufferization::DeallocTensorOp::create(b, result);
-    }
+    if (isSparse(to))
+      boundary::freeInBlock(op.getResult());
     op->replaceAllUsesWith(result);
     op.erase();
   }
@@ -109,18 +108,6 @@ private:
       memref::StoreOp::create(b, value, buffer, at);
     scf::YieldOp::create(b, arith::AddIOp::create(b, at, index(1)).getResult());
     return loop.getResult(0);
-  }
-
-  /// Whether nothing but ops of its block read the slice, and none of them can give it away.
-  bool staysInBlock(Value value) const {
-    return llvm::all_of(value.getUsers(), [&](Operation *user) {
-      if (user->getBlock() != op->getBlock() || user->hasTrait<OpTrait::IsTerminator>() ||
-          isa<bufferization::DeallocTensorOp>(user))
-        return false;
-      if (isa<tensor::CastOp>(user))
-        return staysInBlock(user->getResult(0));
-      return !llvm::is_contained(user->getResultTypes(), value.getType());
-    });
   }
 };
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/SparseTensor/Transforms/Passes.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/boundary/Ownership.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -15,10 +16,16 @@ namespace {
 struct InsertTensorCopies : impl::InsertTensorCopiesBase<InsertTensorCopies> {
   using Base::Base;
   void runOnOperation() override {
+    llvm::DenseSet<Operation *> before;
+    getOperation().walk([&](bufferization::AllocTensorOp alloc) { before.insert(alloc); });
     bufferization::BufferizationState state;
     if (failed(bufferization::insertTensorCopies(
             getOperation(), getBufferizationOptionsForSparsification(analysisOnly), state)))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation().walk([&](bufferization::AllocTensorOp alloc) {
+      if (alloc.getCopy() && !before.contains(alloc))
+        boundary::freeInBlock(alloc.getResult());
+    });
   }
 };
 

@@ -67,11 +67,14 @@ public:
     if (failed(sizes))
       return failure();
     SmallVector<Value> operands = llvm::to_vector(captured);
+    const SmallVector<Value> copies = copyStrided(operands);
     llvm::append_range(operands, *sizes);
     boundary::declareKernel(module, name,
                             b.getFunctionType(ValueRange(operands).getTypes(), op->getResultTypes()),
                             unsigned(captured.size()), op->getLoc());
     op->replaceAllUsesWith(func::CallOp::create(b, name, op->getResultTypes(), operands));
+    for (Value copy : copies)
+      bufferization::DeallocTensorOp::create(b, copy);
     op->erase();
     return success();
   }
@@ -95,6 +98,24 @@ private:
     Value zero =
         dialect::materialize(b, b.getLoc(), dialect::zeroAttr(type.getElementType()), type.getElementType());
     init->set(linalg::FillOp::create(b, zero, init->get()).getResult(0));
+  }
+
+  /// Kernels take dense tensors row by row: bufferization would copy a slice as well, and free nothing.
+  SmallVector<Value> copyStrided(MutableArrayRef<Value> operands) {
+    SmallVector<Value> copies;
+    Value destination = linalgOp() ? linalgOp().getDpsInitOperand(0)->get() : Value();
+    for (Value &operand : operands) {
+      Value source = operand;
+      while (auto cast = source.getDefiningOp<tensor::CastOp>())
+        source = cast.getSource();
+      if (operand == destination || isSparse(operand.getType()) ||
+          !source.getDefiningOp<tensor::ExtractSliceOp>())
+        continue;
+      operand = bufferization::AllocTensorOp::create(b, cast<RankedTensorType>(operand.getType()),
+                                                     ValueRange(), operand);
+      copies.push_back(operand);
+    }
+    return copies;
   }
 
   LogicalResult collect() {

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/boundary/Ownership.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -128,6 +129,8 @@ struct SplitOps : impl::SplitOpsBase<SplitOps> {
     getOperation().walk([&](Operation *op) {
       if (isa<sparse_tensor::ConvertOp, sparse_tensor::ConcatenateOp, sparse_tensor::ReorderCOOOp>(op))
         ops.push_back(op);
+      else if (isa<tensor::PadOp>(op) && isSparse(op->getResult(0).getType()))
+        boundary::freeInBlock(op->getResult(0));
     });
     for (Operation *op : ops)
       if (auto reorder = dyn_cast<sparse_tensor::ReorderCOOOp>(op))
