@@ -71,9 +71,11 @@ convert-test: configure
 	cmake --build $(BUILD) --target tulle-convert-test
 	test/convert/run.py --tool $(BUILD)/bin/tulle-convert-test --data $(DATA) --most $(MOST) --jobs $(JOBS)
 
-# MLIR's own tests of its sparsifier with tulle-opt --tulle-sparsifier; their sources are fetched once.
+# MLIR's own tests of its sparsifier with tulle-opt --tulle-sparsifier, and the functions of its dialect's tests; their sources are
+# fetched once.
 upstream-test: configure
 	cmake --build $(BUILD) --target tulle-opt
+	scripts/upstream-tests --tool $(CURDIR)/$(BUILD)/bin/tulle-opt --dialect --least 400
 	scripts/upstream-tests --tool $(CURDIR)/$(BUILD)/bin/tulle-opt
 
 # Runs the fuzzers one after the other, for ever: SECONDS_EACH=600 for so long each, REPETITIONS=1 once.
