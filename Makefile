@@ -26,11 +26,11 @@ endif
 
 # The command line tools alone; `make test` builds the tests too.
 build: configure
-	cmake --build $(BUILD) --target tulle tulle-opt
+	cmake --build $(BUILD) --target tulle tulle-opt tulle-lsp-server
 
 # The command line tools and the C++ package: make install PREFIX=FOLDER (default /usr/local); DESTDIR is put before it.
 install: configure
-	cmake --build $(BUILD) --target tulle tulle-opt libtulle
+	cmake --build $(BUILD) --target tulle tulle-opt tulle-lsp-server libtulle
 	cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
 
 demo: build

@@ -1,13 +1,13 @@
-#include "dialect/Dialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "pipeline/Registration.h"
 #include "pipeline/Sparsifier.h"
 #include "tulle/sparsifier.h"
 
 void tulle::registerSparsifier(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<dialect::TulleDialect>();
+  pipeline::registerDialects(registry);
 }
 
 void tulle::addSparsifier(mlir::OpPassManager &manager, const SparsifierOptions &options) {
