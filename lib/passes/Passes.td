@@ -23,6 +23,16 @@ def ImportSparseTensor : ModulePass<"tulle-import-sparse-tensor", tulle # linalg
   ];
 }
 
+def ExportSparseTensor : ModulePass<"tulle-export-sparse-tensor", ["::mlir::sparse_tensor::SparseTensorDialect"] # linalg # tensor # arith,
+    "Export stage 1 in the spelling of the sparse_tensor dialect", [{
+  The inverse of `tulle-import-sparse-tensor`, for tools of upstream: `#tulle.encoding` becomes `#sparse_tensor.encoding`, `tulle.convert`, `tulle.fill`, `tulle.concat`,
+  `tulle.reshape`, `tulle.gather` and `tulle.scatter` become ops of the sparse_tensor, linalg and tensor dialects, selects on `tulle.stored` become
+  `sparse_tensor.unary`, `binary`, `select` and `reduce`, and a result with the pattern of an argument, which it replaces, is that argument. Importing the result gives
+  the module again. Attributes of Tulle's that only say how to compile are left out.
+
+  A format, op or attribute that upstream cannot say is an error.
+}]>;
+
 //===--- Stages 1 and 2: sets of coordinates ---===//
 
 def ExpandGather : FunctionPass<"tulle-expand-gather", tulle # linalg # tensor # arith,
