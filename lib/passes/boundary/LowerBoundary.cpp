@@ -446,10 +446,23 @@ private:
     return encoding && format::isAllDense(*encoding);
   }
 
+  /// Whether the op asks for a dimension that its tensor has not: legal, and undefined.
+  static bool isOutside(tensor::DimOp op) {
+    const std::optional<int64_t> dimension = op.getConstantIndex();
+    return dimension &&
+           (*dimension < 0 || *dimension >= cast<RankedTensorType>(op.getSource().getType()).getRank());
+  }
+
   /// Everything that has a sparse tensor must be lowered here.
   static LogicalResult checkOps(ModuleOp module, ModuleOp kernels) {
     WalkResult result = module.walk([&](Operation *op) {
       auto isSparse = [](Type type) { return SparseTypes::isSparse(type); };
+      if (auto dim = dyn_cast<tensor::DimOp>(op);
+          dim && isSparse(dim.getSource().getType()) && isOutside(dim)) {
+        op->emitError("expected a dimension of ")
+            << dim.getSource().getType() << ", got " << *dim.getConstantIndex();
+        return WalkResult::interrupt();
+      }
       if ((llvm::none_of(op->getOperandTypes(), isSparse) && llvm::none_of(op->getResultTypes(), isSparse)) ||
           isCopyOrAllDense(op) ||
           isa<dialect::StorageOp, bufferization::DeallocTensorOp, tensor::DimOp, tensor::CastOp,

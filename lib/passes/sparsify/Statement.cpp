@@ -292,6 +292,11 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   for (const Subscript &sub : s.result().subscripts)
     if (!sub.isVariable() && (s.result().sparse || (!sub.isShifted() && !sub.terms.empty())))
       return generic.emitError("the result's subscripts must be plain indices");
+  for (const Subscript &sub : s.result().subscripts)
+    for (auto [index, scale] : sub.terms)
+      if (s.reduction[index])
+        return generic.emitError("expected the iterator of index ")
+               << index << ", which the result has, to be parallel; it is a reduction";
   if (failed(readPattern(s)))
     return failure();
   findLeaders(s);
