@@ -49,7 +49,8 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
                   "tulle-expand-constants,tulle-expand-files,tulle-"
                   "expand-assemble,tulle-split-ops,tulle-outline-kernels,"
                   "builtin.module(tulle-import-sparse-tensor{{reassociate={}}},{}),tulle-call-conversions,"
-                  "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers))",
+                  "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers,"
+                  "tulle-free-allocations))",
                   options.reassociate, kernelStages(Stage::Schedule, Stage::Schedule, options),
                   kernelStages(Stage::Iteration, Stage::Vector, options));
   const std::string vectors = fmt::format("convert-vector-to-llvm{{reassociate-fp-reductions={} "

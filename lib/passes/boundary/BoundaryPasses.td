@@ -121,6 +121,11 @@ def ExpandFilledBuffers : FunctionPass<"tulle-expand-filled-buffers", memref # s
   `tulle.filled_buffer` becomes `memref.alloc` and a loop of stores, `tulle.return_filled_buffer` becomes `memref.dealloc`: without an engine nobody keeps the memory for the next call.
 }]>;
 
+def FreeAllocations : FunctionPass<"tulle-free-allocations", memref,
+    "Free what a function allocates, and neither frees nor returns", [{
+  Memory of `memref.alloc` that stays in its block, through views, `scf.for` and `scf.if`, is freed at the end of it: with an engine it goes when the call ends.
+}]>;
+
 def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
     "Define the functions that kernels call where there is no engine", [{
   `tulle_error_width`, `tulle_error_group`, `tulle_error_buffer`, `tulle_error_reshape` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
