@@ -19,7 +19,9 @@ func.func @matvec(%A: tensor<?x?xf64, #CSR>, %x: tensor<?xf64>, %y: tensor<?xf64
   %r = linalg.generic #matvec ins(%A, %x : tensor<?x?xf64, #CSR>, tensor<?xf64>) outs(%y : tensor<?xf64>) {
   ^bb0(%a: f64, %v: f64, %out: f64):
     %p = arith.mulf %a, %v fastmath<nnan> : f64
-    %s = arith.addf %out, %p : f64
+    %f = arith.truncf %p : f64 to f32
+    %d = arith.extf %f : f32 to f64
+    %s = arith.addf %out, %d : f64
     linalg.yield %s : f64
   } -> tensor<?xf64>
   return %r : tensor<?xf64>

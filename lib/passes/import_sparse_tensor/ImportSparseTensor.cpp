@@ -213,9 +213,12 @@ LogicalResult importFunction(func::FuncOp func) {
 void allowReassociation(ModuleOp module) {
   module.walk([](linalg::GenericOp generic) {
     generic.walk([](arith::ArithFastMathInterface op) {
-      const arith::FastMathFlags flags = op.getFastMathFlagsAttr().getValue() |
-                                         arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
-      op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(op.getContext(), flags));
+      // Conversions have no flags unless they are written.
+      if (const arith::FastMathFlagsAttr flags = op.getFastMathFlagsAttr())
+        op->setAttr(op.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(op.getContext(), flags.getValue() |
+                                                                       arith::FastMathFlags::reassoc |
+                                                                       arith::FastMathFlags::contract));
     });
   });
 }
