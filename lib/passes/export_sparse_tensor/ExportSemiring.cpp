@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/analysis/LoopUtils.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -48,28 +49,38 @@ private:
 
   /// The operands whose bits the condition reads; false where it reads anything else.
   static bool collect(Value bit, SmallVectorImpl<Value> &operands) {
-    if (auto stored = bit.getDefiningOp<dialect::StoredOp>()) {
-      if (!llvm::is_contained(operands, stored.getValue()))
-        operands.push_back(stored.getValue());
-      return true;
-    }
-    if (matchPattern(bit, m_Constant()))
-      return true;
-    Operation *op = bit.getDefiningOp();
-    return op && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
-           collect(op->getOperand(0), operands) && collect(op->getOperand(1), operands);
+    return acceptsSlice(bit, [&](Value part) -> std::optional<bool> {
+      if (auto stored = part.getDefiningOp<dialect::StoredOp>()) {
+        if (!llvm::is_contained(operands, stored.getValue()))
+          operands.push_back(stored.getValue());
+        return true;
+      }
+      if (matchPattern(part, m_Constant()))
+        return true;
+      if (isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(part.getDefiningOp()))
+        return std::nullopt;
+      return false;
+    });
   }
 
   /// Precondition: `collect` is true.
   static bool evaluate(Value bit, const Bits &bits) {
+    Bits known;
+    return evaluate(bit, bits, known);
+  }
+
+  /// A condition is a graph: each of its values is evaluated once.
+  static bool evaluate(Value bit, const Bits &bits, Bits &known) {
+    if (auto found = known.find(bit); found != known.end())
+      return found->second;
     if (auto stored = bit.getDefiningOp<dialect::StoredOp>())
       return bits.lookup(stored.getValue());
     APInt constant;
     if (matchPattern(bit, m_ConstantInt(&constant)))
       return !constant.isZero();
     Operation *op = bit.getDefiningOp();
-    const bool x = evaluate(op->getOperand(0), bits), y = evaluate(op->getOperand(1), bits);
-    return isa<arith::AndIOp>(op) ? x && y : isa<arith::OrIOp>(op) ? x || y : x != y;
+    const bool x = evaluate(op->getOperand(0), bits, known), y = evaluate(op->getOperand(1), bits, known);
+    return known[bit] = isa<arith::AndIOp>(op) ? x && y : isa<arith::OrIOp>(op) ? x || y : x != y;
   }
 
   static bool readsBits(Value bit) {
@@ -227,22 +238,31 @@ private:
 
   /// On what may be absent, or on the output.
   bool dependsOnOperands(Value value) {
-    if (auto arg = dyn_cast<BlockArgument>(value)) {
-      if (arg.getOwner() != body)
-        return false;
-      auto type = dyn_cast<RankedTensorType>(generic->getOperand(arg.getArgNumber()).getType());
-      return arg == output() || (type && !format::isAllDense(dialect::getEncoding(type).getValue()));
-    }
-    Operation *op = value.getDefiningOp();
-    return op->getBlock() == body &&
-           (presence.count(value) || isa<dialect::StoredOp>(op) ||
-            llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnOperands(operand); }));
+    return !acceptsSlice(value, [&](Value part) -> std::optional<bool> {
+      if (auto arg = dyn_cast<BlockArgument>(part)) {
+        if (arg.getOwner() != body)
+          return true;
+        auto type = dyn_cast<RankedTensorType>(generic->getOperand(arg.getArgNumber()).getType());
+        return arg != output() && !(type && !format::isAllDense(dialect::getEncoding(type).getValue()));
+      }
+      Operation *op = part.getDefiningOp();
+      if (op->getBlock() != body)
+        return true;
+      return presence.count(part) || isa<dialect::StoredOp>(op) ? std::optional(false) : std::nullopt;
+    });
   }
 
   //===--- What the result keeps ---===//
 
   /// The bits of a value that the import would compute, as a sum of products.
   bool isPresent(Value value, const Bits &bits) {
+    Bits known;
+    return isPresent(value, bits, known);
+  }
+
+  bool isPresent(Value value, const Bits &bits, Bits &known) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
     if (auto found = presence.find(value); found != presence.end())
       return evaluate(found->second, bits);
     if (auto arg = dyn_cast<BlockArgument>(value))
@@ -250,10 +270,11 @@ private:
     Operation *op = value.getDefiningOp();
     if (op->getBlock() != body || op->getNumOperands() == 0)
       return true;
-    auto present = [&](Value operand) { return isPresent(operand, bits); };
+    auto present = [&](Value operand) { return isPresent(operand, bits, known); };
     const bool product =
         isa<arith::MulFOp, arith::MulIOp, arith::AndIOp>(op) || op->getName().getStringRef() == "complex.mul";
-    return product ? llvm::all_of(op->getOperands(), present) : llvm::any_of(op->getOperands(), present);
+    return known[value] =
+               product ? llvm::all_of(op->getOperands(), present) : llvm::any_of(op->getOperands(), present);
   }
 
   /// Whether the result keeps what it has exactly where the value is not computed.
@@ -290,9 +311,8 @@ private:
   }
 
   static bool reads(Value value, Value other) {
-    Operation *op = value.getDefiningOp();
-    return value == other ||
-           (op && llvm::any_of(op->getOperands(), [&](Value operand) { return reads(operand, other); }));
+    return !acceptsSlice(value,
+                         [&](Value part) { return part == other ? std::optional(false) : std::nullopt; });
   }
 
   /// `stored x ? f(x, output) : output` from a constant on.
@@ -316,15 +336,14 @@ private:
 
   /// What the value is computed of, but the output.
   void leaves(Value value, SmallVectorImpl<Value> &found) {
-    if (value == output() || !dependsOnOperands(value))
-      return;
-    if (isa<BlockArgument>(value) || presence.count(value)) {
-      if (!llvm::is_contained(found, value))
-        found.push_back(value);
-      return;
-    }
-    for (Value operand : value.getDefiningOp()->getOperands())
-      leaves(operand, found);
+    acceptsSlice(value, [&](Value part) -> std::optional<bool> {
+      if (part == output() || !dependsOnOperands(part))
+        return true;
+      if (!isa<BlockArgument>(part) && !presence.count(part))
+        return std::nullopt;
+      found.push_back(part);
+      return true;
+    });
   }
 
   void eraseUnused() {
