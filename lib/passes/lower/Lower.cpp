@@ -176,8 +176,9 @@ using LoweredOps =
     OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
            LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp, NextOp,
            IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
-           BoundsBelowOp, EnclosingOp, BoundedIndicesOp, DistinctIndicesOp, OneHotOp, ReshapeOp, ValuesOp, WithValuesOp, EmptyOp,
-           ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp, scf::WhileOp>;
+           BoundsBelowOp, EnclosingOp, BoundedIndicesOp, DistinctIndicesOp, OneHotOp, ReshapeOp, ValuesOp,
+           WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp,
+           scf::WhileOp>;
 
 void Lowering::lowerOp(Operation &op) {
   LoweredOps::dispatch(op, [&](auto known) { lower(known); }, [&] { lowerPlain(op); });

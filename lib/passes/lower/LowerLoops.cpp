@@ -98,7 +98,7 @@ Values lowerIterate(const lower::Emitter &emit, IterateOp op) {
     return forLoop(b, loc, along.begin, along.end, loop, op.getInits(), [&](Value coordinate, Values now) {
       return inlineBody(b, op.getBody(), concat({coordinate}, now));
     });
-  if (along.unique() || op.getEach())
+  if (along.unique() || lower::visitsEachEntry(op))
     return forLoop(b, loc, along.begin, along.end, loop, op.getInits(), [&](Value number, Values now) {
       IteratorAtOp at = namedAt(number);
       if (!hasPadding(along.type()))

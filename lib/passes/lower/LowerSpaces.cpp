@@ -194,8 +194,8 @@ void Lowering::lower(IterateOp op) {
       return emit(coordinate, iterator, carried);
     });
   } else {
-    results = iterate(loc, space, space.range.begin, space.range.end, op.getLoop(), op.getEach(), inits,
-                      [&](Value coordinate, const Iterator &iterator, Values carried) {
+    results = iterate(loc, space, space.range.begin, space.range.end, op.getLoop(), visitsEachEntry(op),
+                      inits, [&](Value coordinate, const Iterator &iterator, Values carried) {
                         prefetch(op, space, iterator.position);
                         return emit(coordinate, iterator, carried);
                       });

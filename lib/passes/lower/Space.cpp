@@ -386,4 +386,18 @@ Values intersectWords(const Emitter &emit, const Space &x, const Space &y, Value
   return Intersection(emit, x, y, meet).compareWords(carried);
 }
 
+bool visitsEachEntry(dialect::IterateOp op) {
+  if (op.getEach())
+    return true;
+  mlir::Block &body = op.getBody().front();
+  auto inner = mlir::dyn_cast_or_null<dialect::IterateOp>(body.getTerminator()->getPrevNode());
+  auto space = inner ? inner.getSpace().getDefiningOp<dialect::SpaceOp>() : dialect::SpaceOp();
+  const Value coordinate = body.getArgument(0), iterator = body.getArgument(1);
+  return space && coordinate.use_empty() && iterator.hasOneUse() && *iterator.user_begin() == space &&
+         space->getNextNode() == inner && &body.front() == space &&
+         inner.getInits() == body.getArguments().drop_front(2) &&
+         inner.getResults() == body.getTerminator()->getOperands() &&
+         (space.getResult().getType().getFormat().unique || visitsEachEntry(inner));
+}
+
 } // namespace tulle::lower

@@ -148,4 +148,8 @@ bool comparesWords(const Space &x, const Space &y);
 /// Visits all coordinates that both have, in ascending order.
 Values intersectWords(const Emitter &emit, const Space &x, const Space &y, Values carried, Meet meet);
 
+/// Whether a loop over a level whose coordinates repeat has an iteration for each entry: it says so, or it
+/// does nothing but iterate over the entries below, and nothing there asks which of them have one coordinate.
+bool visitsEachEntry(dialect::IterateOp op);
+
 } // namespace tulle::lower
