@@ -298,7 +298,8 @@ private:
               fmt::format(
                   "'{}' as {} is no tensor of whole indices: each of its dimensions, and each of its "
                   "levels, has to be the digit that follows on another, or the digits of this statement "
-                  "those of one number system, and its result dense; convert '{}' to a dense format, or "
+                  "those of one number system, and its result dense, without blocks; convert '{}' to a dense "
+                  "format, or "
                   "one with a level for each dimension",
                   resolved.tensors[access->tensor],
                   format::displayName(program.tensors[access->tensor].encoding),

@@ -166,9 +166,19 @@ std::set<unsigned> splitIndices(const Program &program, const Statement &s) {
   return indicesOfDigits(s, [&](const Access &access) { return readsAsDigits(program, access); });
 }
 
-/// Whether the left side can be a sum of digits.
+/// Whether the format has levels for parts of a dimension.
+bool hasBlocks(const format::Encoding &encoding) {
+  const std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
+  return !digits || std::ranges::any_of(*digits, [](const format::Digit &digit) {
+    return digit.stride != 1 || digit.modulus != 0;
+  });
+}
+
+/// Whether the left side can be a sum of digits, which are none of the result's own.
 bool hasPlainResult(const Program &program, const Statement &s) {
-  return s.indirections.empty() && s.concat.isNone() && !s.part && isDense(program.tensors[s.lhs.tensor]);
+  const TensorDecl &result = program.tensors[s.lhs.tensor];
+  return s.indirections.empty() && s.concat.isNone() && !s.part && isDense(result) &&
+         !hasBlocks(result.encoding);
 }
 
 /// Those at whose digits it reads results of others before it, and need not be loops.

@@ -91,6 +91,10 @@ TEST(Error, DigitsOfIndices) {
   EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", diagonals}, {"v", v}}),
               AllOf(HasSubstr("<expr>:1:8: error: 'A' as DIA is no tensor of whole indices"),
                     HasSubstr("its result dense")));
+  const Binding blocks{
+      {}, {{24}}, format::parseFormat("(l) -> (l floordiv 4 : dense, l mod 4 : dense)", 1), false};
+  EXPECT_THAT(refusal("v(l) = A(l/6, l%6)", {{"A", diagonals}, {"v", blocks}}),
+              HasSubstr("dense, without blocks"));
   EXPECT_THAT(refusal("v(l) = A(l/6, l/6%6)", {{"A", A}, {"v", v}}), HasSubstr("no tensor of whole indices"));
   EXPECT_THAT(refusal("v(l) = A(l/6, l%6) * x(l/5)", {{"A", diagonals}, {"x", input({5})}}),
               HasSubstr("those of one number system"));
