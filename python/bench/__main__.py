@@ -1,7 +1,8 @@
 """Times Tulle from Python against the packages that are installed: python python/bench
 
 Every work is run by all packages in turn, round after round, on the same arrays, and checked against the first of them; what is
-printed are medians in microseconds, and how much longer the fastest other package takes than Tulle.
+printed are medians in microseconds, and how much longer the fastest other package takes than Tulle: the median over the rounds, in
+each of which both have run within a second, as the memory of a shared machine changes its speed from second to second.
 """
 
 import argparse
@@ -38,23 +39,24 @@ def same(got, want) -> bool:
     return got.shape == want.shape and np.allclose(got, want, rtol=1e-9, atol=1e-9 * max(1, np.abs(want).max(initial=0)))
 
 
-def medians(calls: dict) -> dict:
-    """Seconds of a call, by package: rounds in which each runs in turn, so that all see the same machine. The call before
-    the one that is timed brings the arrays into the caches: some are several packages' own."""
+def measured(calls: dict) -> tuple[dict, dict]:
+    """Medians by package: the seconds of a call, and how many times Tulle's of the same round. In a round each package runs in
+    turn, so that all see the same machine. The call before the one that is timed brings the arrays into the caches: some are
+    several packages' own."""
     times, start = {name: [] for name in calls}, time.perf_counter()
     while time.perf_counter() - start < options.seconds * len(calls) or len(times["tulle"]) < 5:
         for name, call in calls.items():
-            if options.threads > 1:
-                time.sleep(PAUSE)
+            time.sleep(PAUSE)
             call()
             begin = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - begin)
-    return {name: statistics.median(of) for name, of in times.items()}
+    over = {name: [other / own for other, own in zip(of, times["tulle"])] for name, of in times.items() if name != "tulle"}
+    return tuple({name: statistics.median(of) for name, of in by.items()} for by in (times, over))
 
 
 def main() -> int:
-    results, ratios = {}, []
+    results, over = {}, {}
     print(f"{options.threads} thread{'s' * (options.threads > 1)}; microseconds, medians; the fastest other package over Tulle")
     for work in works.all_works(options.threads):
         if options.works not in work.name:
@@ -68,19 +70,18 @@ def main() -> int:
             if not same(work.numbers(calls[name]()), want):
                 print(f"{work.name}: {name} has another answer", file=sys.stderr)
                 return 1
-        found = medians(calls)
-        results[work.name] = found
-        best = min((of for name, of in found.items() if name != "tulle"), default=None)
-        ratio = best / found["tulle"] if best else float("nan")
-        ratios.append(ratio)
-        print(f"{work.name:28} {ratio:6.2f}  " + "  ".join(f"{name} {of * 1e6:.1f}" for name, of in found.items()), flush=True)
-    if not ratios:
+        results[work.name], over[work.name] = measured(calls)
+        print(f"{work.name:28} {min(over[work.name].values(), default=float('nan')):6.2f}  "
+              + "  ".join(f"{name} {of * 1e6:.1f}" for name, of in results[work.name].items()), flush=True)
+    if not results:
         print(f"no work's name holds '{options.works}'", file=sys.stderr)
         return 1
-    print(f"geometric mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
+    ratios = [min(of.values()) for of in over.values() if of]
+    if ratios:
+        print(f"geometric mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"threads": options.threads, "seconds": results}, file, indent=1)
+            json.dump({"threads": options.threads, "seconds": results, "over": over}, file, indent=1)
     return 0
 
 

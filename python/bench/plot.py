@@ -14,17 +14,13 @@ matplotlib.rcParams["svg.fonttype"] = "none"
 import matplotlib.pyplot as plot  # noqa: E402
 
 
-def ratio(seconds: dict) -> float:
-    return min(of for name, of in seconds.items() if name != "tulle") / seconds["tulle"]
-
-
 def main(files, output) -> None:
     runs = [json.load(open(file)) for file in files]
-    works = [work for work in runs[0]["seconds"] if all(work in run["seconds"] for run in runs)]
+    works = [work for work in runs[0]["over"] if all(work in run["over"] for run in runs)]
     figure, axes = plot.subplots(figsize=(8, 0.34 * len(works) + 1.2), layout="constrained")
     width = 0.8 / len(runs)
     for number, run in enumerate(runs):
-        ratios = [ratio(run["seconds"][work]) for work in works]
+        ratios = [min(run["over"][work].values()) for work in works]
         threads = "one thread" if run["threads"] == 1 else f"{run['threads']} threads"
         places = [place + (number - (len(runs) - 1) / 2) * width for place in range(len(works))]
         axes.barh(places, ratios, width, color=["#2c7a4b", "#8fc5a3"][number % 2],
