@@ -69,7 +69,8 @@ public:
   /// Runs on the inputs in the order in which the program first names them, and returns the result that is
   /// written last. Inputs are what needs a first value: what is read, or added to in a loop, before it is
   /// written. They must have the element types and formats the kernel was compiled for (Error otherwise);
-  /// sizes may differ.
+  /// sizes may differ, and the widths of positions and coordinates where the format names none ("CSR"): code
+  /// for others is compiled when it is first needed.
   template <class... Tensors> AnyTensor operator()(const Tensors &...inputs) const {
     return call({inputs...});
   }

@@ -29,17 +29,24 @@ struct detail::KernelImpl {
 
   std::shared_ptr<engine::Executable> build(const std::map<std::string, notation::Binding> &bindings) const;
   void nameTensors();
-  /// The code for inputs of these sizes.
+  /// The code for inputs of these sizes, and widths where the format that was named leaves them open.
   std::shared_ptr<engine::Executable> forInputs(const std::vector<const AnyTensor *> &given);
   std::vector<AnyTensor> run(const std::vector<const AnyTensor *> &given, RunReport *report,
                              const std::vector<const AnyTensor *> &outputs);
 
 private:
-  /// Executables by the sizes of all inputs, the latest first: checking a program takes longer than many a
-  /// run.
-  static constexpr size_t kMostSizes = 8;
+  /// What of an input is free: the code for it may differ.
+  struct Input {
+    std::vector<int64_t> dims;
+    format::Encoding encoding; ///< of the named format, with this tensor's widths
+  };
+
+  notation::Binding bindingFor(const std::string &name, const runtime::Tensor &tensor) const;
+
+  /// Executables by all inputs, the latest first: checking a program takes longer than many a run.
+  static constexpr size_t kMostVersions = 8;
   std::mutex mutex;
-  std::list<std::pair<std::vector<std::vector<int64_t>>, std::shared_ptr<engine::Executable>>> bySizes;
+  std::list<std::pair<std::vector<Input>, std::shared_ptr<engine::Executable>>> versions;
 };
 
 std::shared_ptr<engine::Executable>
@@ -138,17 +145,38 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   return Kernel(std::move(impl));
 }
 
-/// Throws Error for another type or format than that of the declaration; whether the sizes are its own, too.
+[[noreturn]] static void refuseFormat(const std::string &name, const format::Encoding &given,
+                                      const format::Encoding &expected) {
+  throwError(
+      "'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile with "
+      "its type()",
+      name, format::print(given), format::print(expected));
+}
+
+/// Whether format and sizes are those of the declaration; throws Error for elements of another type.
 static bool matches(const runtime::Tensor &tensor, const notation::TensorDecl &decl) {
   if (tensor.type != decl.type)
     throwError("'{}' has elements of type {}, but the kernel was compiled for {}", decl.name,
                name(tensor.type), name(decl.type));
-  if (!(tensor.encoding == decl.encoding))
-    throwError(
-        "'{}' is stored as {}, but the kernel was compiled for {}; convert it with to(), or compile with "
-        "its type()",
-        decl.name, format::print(tensor.encoding), format::print(decl.encoding));
-  return tensor.dims == decl.dims;
+  return tensor.encoding == decl.encoding && tensor.dims == decl.dims;
+}
+
+/// What the kernel was compiled for, of this tensor's sizes, and its widths where none were asked for; throws
+/// Error for a tensor of another format.
+notation::Binding detail::KernelImpl::bindingFor(const std::string &name,
+                                                 const runtime::Tensor &tensor) const {
+  notation::Binding binding = bindings.at(name);
+  binding.dims = tensor.dims;
+  if (!binding.encoding)
+    return binding; // as another tensor is stored
+  format::Encoding stored = *binding.encoding;
+  for (auto width : {&format::Encoding::posWidth, &format::Encoding::crdWidth})
+    if (stored.*width == 0)
+      stored.*width = tensor.encoding.*width;
+  if (!(stored == tensor.encoding))
+    refuseFormat(name, tensor.encoding, *binding.encoding);
+  binding.encoding = tensor.encoding;
+  return binding;
 }
 
 void detail::KernelImpl::nameTensors() {
@@ -172,34 +200,40 @@ void detail::KernelImpl::nameTensors() {
 
 std::shared_ptr<engine::Executable>
 detail::KernelImpl::forInputs(const std::vector<const AnyTensor *> &given) {
-  bool sameSizes = true;
+  bool same = true;
   for (size_t k = 0; k < given.size(); ++k)
-    sameSizes &= matches(Access::unwrap(*given[k]), executable->program().tensors[inputTensors[k]]);
-  if (sameSizes)
+    same &= matches(Access::unwrap(*given[k]), executable->program().tensors[inputTensors[k]]);
+  if (same)
     return executable;
   {
-    auto fits = [&](const auto &known) {
-      return std::ranges::equal(known.first, given, {}, {},
-                                [](const AnyTensor *t) -> const std::vector<int64_t> & { return t->dims(); });
+    auto isOf = [](const Input &input, const AnyTensor *tensor) {
+      return input.dims == tensor->dims() && input.encoding == Access::unwrap(*tensor).encoding;
     };
     std::lock_guard lock(mutex);
-    if (auto found = std::ranges::find_if(bySizes, fits); found != bySizes.end()) {
-      bySizes.splice(bySizes.begin(), bySizes, found);
+    auto found = std::ranges::find_if(
+        versions, [&](const auto &known) { return std::ranges::equal(known.first, given, isOf); });
+    if (found != versions.end()) {
+      versions.splice(versions.begin(), versions, found);
       return found->second;
     }
   }
   // Most machine code does not depend on sizes: the engine finds it in its cache.
-  std::map<std::string, notation::Binding> resized = bindings;
+  std::map<std::string, notation::Binding> own = bindings;
+  std::vector<Input> key;
+  for (size_t k = 0; k < given.size(); ++k) {
+    const runtime::Tensor &tensor = Access::unwrap(*given[k]);
+    own.at(inputs[k]) = bindingFor(inputs[k], tensor);
+    key.push_back({tensor.dims, tensor.encoding});
+  }
+  std::shared_ptr<engine::Executable> built = build(own);
   for (size_t k = 0; k < given.size(); ++k)
-    resized.at(inputs[k]).dims = given[k]->dims();
-  std::shared_ptr<engine::Executable> built = build(resized);
-  std::vector<std::vector<int64_t>> sizes;
-  for (const AnyTensor *tensor : given)
-    sizes.push_back(tensor->dims());
+    if (const notation::TensorDecl &decl = built->program().tensors[inputTensors[k]];
+        !matches(Access::unwrap(*given[k]), decl))
+      refuseFormat(decl.name, Access::unwrap(*given[k]).encoding, decl.encoding);
   std::lock_guard lock(mutex);
-  bySizes.emplace_front(std::move(sizes), built);
-  if (bySizes.size() > kMostSizes)
-    bySizes.pop_back();
+  versions.emplace_front(std::move(key), built);
+  if (versions.size() > kMostVersions)
+    versions.pop_back();
   return built;
 }
 
@@ -209,6 +243,8 @@ static void checkOutput(const runtime::Tensor &output, const notation::TensorDec
   if (!format::isAllDense(decl.encoding))
     throwError("'{}' is computed in format {}; only dense results can be written to memory that is given",
                decl.name, format::displayName(decl.encoding));
+  if (!(output.encoding == decl.encoding))
+    refuseFormat(decl.name, output.encoding, decl.encoding);
   if (!matches(output, decl))
     throwError("'{}' has sizes {}, but the output that is given for it has {}", decl.name,
                fmt::join(decl.dims, " x "), fmt::join(output.dims, " x "));

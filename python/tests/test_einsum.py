@@ -130,6 +130,35 @@ def test_kernels_have_free_sizes(matrix, rng):
         spmv(matrix(3, 5), rng.random(4))
 
 
+def test_kernels_take_any_width_that_their_format_leaves_open(matrix, rng):
+    kernel = tl.compile("y(i) = A(i,j) * B(j,k) * x(k)", A="CSR", B="CSC")
+    S = matrix()
+    x = rng.random(S.shape[0])
+    for width in (np.int64, np.int32, np.int64):
+        for other in (np.int32, np.int64):
+            A, B = S.copy(), sp.csc_matrix(S.T)
+            A.indices, A.indptr = A.indices.astype(width), A.indptr.astype(width)
+            B.indices, B.indptr = B.indices.astype(other), B.indptr.astype(other)
+            assert tl.asarray(A).coordinates(1).ctypes.data == A.indices.ctypes.data  # not copied to another width
+            np.testing.assert_allclose(kernel(tl.asarray(A), tl.asarray(B), x),
+                                       S @ (S.T @ x))
+
+
+def test_kernels_refuse_another_format_or_width_than_was_named(matrix):
+    S = matrix()
+    wide = S.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    x = np.ones(45)
+    kernel = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
+    kernel(tl.asarray(wide), x)  # a version of its own, of which another format is none
+    with pytest.raises(tl.TulleError, match="'A' is stored as .*singleton.* compiled for"):
+        kernel(tl.asarray(wide.tocoo()), x)
+    narrow = tl.compile("y(i) = A(i,j) * x(j)",
+                        A="#tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>")
+    with pytest.raises(tl.TulleError, match="'A' is stored as .*posWidth = 64.* compiled for .*posWidth = 32"):
+        narrow(tl.asarray(wide), x)
+
+
 def test_kernels_write_to_the_callers_memory(matrix, rng):
     spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR")
     S, x, y = matrix(), rng.random(45), np.full(60, 7.0)
