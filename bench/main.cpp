@@ -47,16 +47,19 @@ static void writeReport(const Options &options, const Report &report) {
 static void declare(CLI::App &app, Options &options) {
   Selection &selection = options.selection;
   app.name("tulle bench");
-  app.add_option("what", selection.what,
-                 "Which part: kernels (products with dense operands), programs (several statements as one, "
-                 "against loops fused by hand and a kernel for each statement), solvers (solvers and graph "
-                 "algorithms as one program with a loop), indirect (gathers, scatters, products by tables, "
-                 "matrices one behind the other), schedules (primitives of a schedule, against the "
-                 "one that the compiler chooses), strategies (ways to intersect), "
-                 "tensors (order 3), assemble (sparse results), "
-                 "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
-      ->check(CLI::IsMember({"kernels", "programs", "solvers", "indirect", "schedules", "strategies",
-                             "tensors", "assemble", "convert", "compile", "roofline", "quick", "all"}))
+  app.add_option(
+         "what", selection.what,
+         "Which part: kernels (products with dense operands), programs (several statements as one, "
+         "against loops fused by hand and a kernel for each statement), solvers (solvers and graph "
+         "algorithms as one program with a loop), indirect (gathers, scatters, products by tables, "
+         "matrices one behind the other), schedules (primitives of a schedule, against the "
+         "one that the compiler chooses), strategies (ways to intersect), "
+         "tensors (order 3), assemble (sparse results), real (SpMV, SpMM 16, A + A^T and A * A on the "
+         "square matrices of --data; not part of all), "
+         "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
+      ->check(
+          CLI::IsMember({"kernels", "programs", "solvers", "indirect", "schedules", "strategies", "tensors",
+                         "assemble", "real", "convert", "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');
@@ -67,6 +70,8 @@ static void declare(CLI::App &app, Options &options) {
          "blocks:ROWS:SIZE:PER-ROW, band:N:WIDTH, butterfly:N:BLOCK, pruned:R:C:BLOCK:PERCENT, "
          "batch:COUNT:LEAST:MOST, sorted:SPEC, pixels:HEIGHT:WIDTH, voxels:SIZE:PERCENT, FILE.mtx, FILE.tns")
       ->delimiter(',');
+  app.add_option("--data", selection.data, "The folder whose files .mtx and .mtx.gz are the inputs of real")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--more", selection.more, "Inputs besides each kernel's own, for every kernel they suit")
       ->delimiter(',');
   app.add_option(
@@ -99,7 +104,8 @@ static void declare(CLI::App &app, Options &options) {
   app.footer("Medians: processor time of one thread, the clock for several. Ratios are the best peer's time "
              "/ Tulle's.\n"
              "Peers that are not installed are absent (scripts/setup-bench installs them).\n"
-             "Example:\n  tulle bench convert --kernels CSC --inputs grid2d:1000 --seconds 0.5");
+             "Example:\n  tulle bench convert --kernels CSC --inputs grid2d:1000 --seconds 0.5\n"
+             "  tulle bench real --data ~/matrices --markdown real.md");
 }
 
 /// The command as the report names it: files without their folders.
@@ -135,6 +141,13 @@ static int main(int argc, char **argv) {
     work(options.selection, options.assignment);
     return 0;
   }
+  const bool isReal = options.selection.what == "real";
+  if (!isReal && !options.selection.data.empty())
+    throw Error("bench: --data has the inputs of 'real' alone: write 'tulle bench real --data " +
+                options.selection.data + "'");
+  if (isReal && options.from.empty() && options.selection.data.empty() && options.selection.inputs.empty())
+    throw Error(
+        "bench: 'real' has no inputs of its own: give it a folder of Matrix Market files, --data DIR");
   Report report =
       options.from.empty() ? runAll(options.selection, options.threads) : readReport(options.from);
   if (options.from.empty())

@@ -26,7 +26,7 @@ static Csr shifted(const Csr &a) {
   return cooToCsr({a.rows, a.columns, count, row.data(), column.data(), value.data()});
 }
 
-Input::Input(const std::string &spec) : name(spec) {
+Input::Input(const std::string &spec, Second second) : name(spec), kind(second) {
   std::tie(entries, entriesB) = loadInput(spec);
   dims = entries.dims;
   for (int64_t size : dims)
@@ -49,7 +49,7 @@ int64_t Input::count() const { return order() == 2 ? matrix.pos[matrix.rows] : e
 
 const Csr &Input::b() {
   if (!second.pos)
-    second = shifted(matrix);
+    second = kind == Second::Shifted ? shifted(matrix) : csrToCsc(matrix.view());
   return second;
 }
 

@@ -16,6 +16,10 @@ inline constexpr const char *kSparseVector = "(i) -> (i : compressed)";
 
 class SciPy;
 
+/// The second operand of a matrix: its columns moved on by one, so that the patterns overlap in part, or its
+/// transpose, where it is square.
+enum class Second : uint8_t { Shifted, Transposed };
+
 class Input {
 public:
   /// `spec` names a generator of a matrix, a file, or one of measure/Specs.cpp: "2000x3000x4000:0.0002",
@@ -25,7 +29,7 @@ public:
   /// stay, in half of the rows of blocks), "batch:COUNT:LEAST:MOST" (two ragged tensors whose matrices can be
   /// multiplied), "pixels:HEIGHT:WIDTH" and "voxels:SIZE:PERCENT" (tables of neighbors; so many voxels of a
   /// shell). 32-bit indices must suffice. Throws tulle::Error.
-  explicit Input(const std::string &spec);
+  explicit Input(const std::string &spec, Second second = Second::Shifted);
   ~Input();
   Input(const Input &) = delete;
 
@@ -36,7 +40,7 @@ public:
   int64_t rows() const { return dims[0]; }
   int64_t columns() const { return dims[1]; }
 
-  /// Matrices only. b: the columns of a, each moved on by one, so that the patterns overlap in part.
+  /// Matrices only. b: what Second says.
   const Csr &a() const { return matrix; }
   const Csr &b();
   const Csr &csc();   ///< of a, by columns
@@ -67,6 +71,7 @@ private:
   runtime::Tensor makeB(const std::string &format);
 
   runtime::Entries entries, entriesB; ///< of tensors that are not matrices
+  Second kind;
   Csr matrix{}, second{}, byColumns{};
   std::vector<int32_t> row, shuffledRow, shuffledColumn, cooPos;
   std::vector<double> shuffledValue;
@@ -80,6 +85,9 @@ runtime::Tensor csrTensor(const Csr &matrix);
 
 /// What an input's name stands for; a second operand where it names two.
 std::pair<runtime::Entries, runtime::Entries> loadInput(const std::string &spec);
+
+/// The Matrix Market files of a folder, .gz too, by name. Throws tulle::Error where there is none.
+std::vector<std::string> matricesIn(const std::string &folder);
 
 /// Elements of a buffer.
 std::span<const int32_t> indicesOf(const runtime::Tensor &tensor, size_t field);

@@ -6,6 +6,7 @@
 #include "tulle/error.h"
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
@@ -331,6 +332,17 @@ std::pair<Entries, Entries> loadInput(const std::string &spec) {
     return {runtime::generate(spec, {}, ElementType::F64).entries, {}};
   runtime::FileContents file = runtime::readFile(spec);
   return {doubles(file.isStored ? runtime::unpack(file.stored) : std::move(file.entries)), {}};
+}
+
+std::vector<std::string> matricesIn(const std::string &folder) {
+  std::vector<std::string> files;
+  for (const auto &file : std::filesystem::directory_iterator(folder))
+    if (const std::string name = file.path().string(); name.ends_with(".mtx") || name.ends_with(".mtx.gz"))
+      files.push_back(name);
+  if (files.empty())
+    throw Error("bench: no file in " + folder + " ends in .mtx or .mtx.gz");
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 } // namespace tulle::bench

@@ -4,6 +4,9 @@
 
 namespace tulle::bench {
 
+/// The group whose inputs are the square matrices of a folder.
+inline constexpr const char *kReal = "real";
+
 struct Kernel {
   std::string group; ///< "kernels", "programs", "indirect", "strategies", "convert", "assemble", …
   std::string name;

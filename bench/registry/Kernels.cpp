@@ -157,6 +157,15 @@ static std::vector<Kernel> assemblies() {
            {{1.5, "GraphBLAS"}}}};
 }
 
+/// On the matrices of a folder, whichever these are.
+static std::vector<Kernel> real() {
+  auto over = [](double mean) { return std::vector<Target>{{.mean = mean, .each = 1}}; };
+  return {{kReal, "real SpMV", "y(i) = A(i,j) * x(j)", Op::SpMV, "CSR", "", 0, {}, over(1.6)},
+          {kReal, "real SpMM 16", "C(i,k) = A(i,j) * X(j,k)", Op::SpMM, "CSR", "", 16, {}, over(2.5)},
+          {kReal, "real A + A^T", "C(i,j) = A(i,j) + B(i,j)", Op::Add, "CSR", "CSR", 0, {}, over(2.5)},
+          {kReal, "real A * A", "C(i,j) = A(i,k) * B(k,j)", Op::Multiply, "CSR", "CSR", 0, {}, over(1.8)}};
+}
+
 /// The default way to intersect against each of the ways there are: at most a tenth slower than the best.
 static std::vector<Kernel> intersections() {
   std::vector<Kernel> list;
@@ -220,7 +229,7 @@ const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
     for (const auto &more : {programs(), solvers(), indirect(), schedules(), intersections(), tensors(),
-                             assemblies(), conversions(), compilations()})
+                             assemblies(), real(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();
@@ -284,7 +293,7 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
     return "its values are no table of neighbors";
   if (kernel.op == Op::RaggedProduct && !input.name.starts_with("batch:"))
     return "it has no second operand";
-  if (needsSquare(kernel.op) && input.rows() != input.columns())
+  if ((kernel.group == kReal || needsSquare(kernel.op)) && input.rows() != input.columns())
     return "the matrix is not square";
   if (kernel.op == Op::BlockSpMM || kernel.op == Op::BlockSDDMM)
     return unsuitedBlocks(input);

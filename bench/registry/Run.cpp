@@ -131,6 +131,8 @@ private:
                                      "--running",   std::to_string(assignment.running),
                                      "--first",     std::to_string(assignment.first),
                                      "--seconds",   std::to_string(selection.seconds)};
+    if (!selection.data.empty())
+      list.insert(list.end(), {"--data", selection.data});
     for (const auto &[flag, values] :
          {std::pair("--kernels", selection.kernels), std::pair("--inputs", selection.inputs),
           std::pair("--more", selection.more), std::pair("--peers", selection.peers),

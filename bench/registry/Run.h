@@ -11,6 +11,7 @@ struct Selection {
   std::string what = "all";                        ///< a group, or "all", "quick", "roofline"
   std::vector<std::string> kernels, inputs, peers; ///< parts of names; inputs: instead of each kernel's own
   std::vector<std::string> more;                   ///< inputs besides these, for every kernel they suit
+  std::string data;                                ///< the folder with the inputs of the group "real"
   double seconds = 1;                              ///< for each kernel and input
   double limit =
       0; ///< seconds for everything, 60% of what is left for each number of threads but the last; 0: none

@@ -25,6 +25,8 @@ static bool isIn(const std::vector<std::string> &list, const std::string &name) 
 }
 
 static bool wants(const Selection &selection, const Kernel &kernel, const std::string &input) {
+  if (kernel.group == kReal)
+    return selection.what == kReal && chosen(selection.kernels, kernel.name);
   const bool quick = selection.what == "quick";
   if ((!quick && selection.what != "all" && selection.what != kernel.group) ||
       !chosen(selection.kernels, kernel.name))
@@ -36,6 +38,10 @@ static bool wants(const Selection &selection, const Kernel &kernel, const std::s
 
 std::vector<Job> jobs(const Selection &selection) {
   std::vector<std::string> names = selection.inputs;
+  if (!selection.data.empty()) {
+    const std::vector<std::string> files = matricesIn(selection.data);
+    names.insert(names.end(), files.begin(), files.end());
+  }
   if (names.empty()) {
     // Inputs of few kernels come first: a limit of time ends among those that have been seen in most.
     std::map<std::string, int> uses;
@@ -150,7 +156,7 @@ static Row failed(const Job &job, const std::string &why) {
   Row row;
   row.group = job.kernel->group;
   row.kernel = job.kernel->name;
-  row.input = job.input;
+  row.input = job.input.substr(job.input.rfind('/') + 1);
   row.threads = threadCount();
   row.absent["tulle"] = why;
   return row;
@@ -179,7 +185,8 @@ void work(const Selection &selection, const Assignment &assignment) {
       if (loaded != job.input) {
         input.reset();
         loaded.clear();
-        input = std::make_unique<Input>(job.input);
+        input = std::make_unique<Input>(job.input,
+                                        job.kernel->group == kReal ? Second::Transposed : Second::Shifted);
         loaded = job.input;
       }
       if (!unsuited(*job.kernel, *input).empty())
@@ -189,7 +196,7 @@ void work(const Selection &selection, const Assignment &assignment) {
       output.send({{"row", toJson(row)}});
     } catch (const std::exception &error) {
       // What the user named must be right; the rest goes on.
-      if (loaded.empty() && (!selection.inputs.empty() || isIn(selection.more, job.input)))
+      if (loaded.empty() && (isIn(selection.inputs, job.input) || isIn(selection.more, job.input)))
         throw;
       output.send({{"row", toJson(failed(job, error.what()))}});
     }
