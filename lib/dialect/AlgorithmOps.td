@@ -209,8 +209,8 @@ def Tulle_WorkspaceOp : Tulle_BuildOp<"workspace"> {
     ```mlir
     %buffers:3 = tulle.workspace %entries sizes (%m, %k) for tensor<?x?xf64, #CSR> : !tulle.entries<2, f64> -> …
     ```
-    The values of a fiber are combined in an array, with a bit set of the coordinates that occur; the end of a fiber appends these in
-    order and empties both. Where the level has far more coordinates than there are entries, known at run time, these are sorted
+    The values of a fiber are combined in an array, with a set of the coordinates that occur; the end of a fiber appends these in
+    order and empties both. The set has a bit for each coordinate, or a byte where a sample says that many entries meet at each. Where the level has far more coordinates than there are entries, known at run time, these are sorted
     instead (tulle.sort).
 
     Constraints:

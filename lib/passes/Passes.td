@@ -277,8 +277,10 @@ def LowerAppendBlocks : LowerAlgorithm<"tulle-lower-append-blocks",
 
 def LowerWorkspace : LowerAlgorithm<"tulle-lower-workspace",
     "Lower tulle.workspace to loops that accumulate fibers in an array and append them", [{
-  Each thread has an array of values and a bit set of coordinates. Where a fiber ends, the bits are visited in order, their entries
-  appended, and both are emptied. A level that is large against the number of entries leads to `tulle.sort`.
+  Each thread has an array of values and a set of coordinates. Where a fiber ends, the set is visited in order, its entries
+  appended, and both are emptied. Where entries may meet at a coordinate, the loops have two versions, of which a sample of chunks that is counted
+  chooses: a set of bits, or, from six entries a coordinate on, of bytes, which are stored without being read, so that entries next to
+  each other do not wait for each other. A level that is large against the number of entries leads to `tulle.sort`.
 }]>;
 
 def LowerAccumulate : LowerAlgorithm<"tulle-lower-accumulate", "Lower tulle.accumulate to loops that list the entries of a row", [{

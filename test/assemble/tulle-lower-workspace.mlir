@@ -2,7 +2,7 @@
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 
-// A sparse product, row by row: products are added up in a dense row next to a bitmap of its columns. The loop over i is
+// A sparse product, row by row: products are added up in a dense row next to a set of its columns, of bits or of bytes. The loop over i is
 // the only one around, so that each pass is a row, and the row is appended at the end of the pass. Memory: as many
 // entries as there are products; what was not used is given back.
 
@@ -12,15 +12,52 @@
 // CHECK-DAG: %[[C63:.*]] = arith.constant 63 : index
 // CHECK-DAG: %[[C0W:.*]] = arith.constant 0 : i64
 // CHECK-DAG: %[[C1W:.*]] = arith.constant 1 : i64
-// CHECK: %[[WORDS:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
-// CHECK: %[[SUMMARY:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
-// CHECK: %[[ROW:.*]] = tulle.filled_buffer %{{.*}}, %[[ZERO]] : memref<?xf64>
 // The inserts are counted without reading a value.
 // CHECK-NOT: tulle.load
 // CHECK-NOT: tulle_fits
+// Sixteen chunks of 2048 are counted: products, columns and rows. Six products a column, and one for 512 columns there are, ask for bytes.
+// CHECK: %[[SEEN:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1
+// CHECK:   tulle.partition %{{.*}}, %{{.*}} of %c2048
+// CHECK:   memref.store %{{.*}}, %[[SEEN]]
+// CHECK: tulle.return_filled_buffer %[[SEEN]], %[[C0W]]
+// CHECK: %[[COLUMNS:.*]] = memref.load
+// CHECK: arith.muli %[[COLUMNS]], %[[C6]]
+// CHECK: arith.divui %{{.*}}, %c512
+// CHECK: %[[MEETING:.*]] = arith.cmpi uge
+// CHECK: %[[WORDS:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
+// CHECK: %[[SUMMARY:.*]] = tulle.filled_buffer %{{.*}}, %[[C0W]] : memref<?xi64>
+// CHECK: %[[ROW:.*]] = tulle.filled_buffer %{{.*}}, %[[ZERO]] : memref<?xf64>
+// CHECK: arith.select %[[MEETING]], %{{.*}}, %c0
+// CHECK: %[[BYTES:.*]] = tulle.filled_buffer %{{.*}}, %[[C0B:.*]] : memref<?xi8>
+// CHECK: %[[GROUPS:.*]] = tulle.filled_buffer %{{.*}}, %[[C0B]] : memref<?xi8>
 // CHECK: %[[POS:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: %[[VALUES:.*]] = memref.alloc(%[[BOUND:.*]]) : memref<?xf64>
 // CHECK: %[[CRD:.*]] = memref.alloc(%[[BOUND]]) : memref<?xi32>
+// Bytes are stored, and not read before the row is complete: its groups of 64 are visited as words.
+// CHECK: scf.if %[[MEETING]] {
+// CHECK:   tulle.iterate
+// CHECK:     tulle.iterate
+// CHECK:       tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK:         %[[SUM:.*]] = arith.addf
+// CHECK:         memref.store %[[SUM]], %[[ROW]][%[[J]]]
+// CHECK-NEXT:    memref.store %[[C1B:.*]], %[[BYTES]][%[[J]]]
+// CHECK-NEXT:    %[[GROUP:.*]] = arith.shrui %[[J]], %[[C6]]
+// CHECK-NEXT:    memref.store %[[C1B]], %[[GROUPS]][%[[GROUP]]]
+// CHECK-NEXT:  }
+// CHECK-NEXT: }
+// CHECK:      scf.for
+// CHECK:        vector.load %[[GROUPS]]
+// CHECK-NEXT:   vector.store %{{.*}}, %[[GROUPS]]
+// CHECK:        vector.bitcast %{{.*}} : vector<64xi1> to vector<1xi64>
+// CHECK:        llvm.intr.cttz
+// CHECK:          vector.load %[[BYTES]]
+// CHECK-NEXT:     vector.store %{{.*}}, %[[BYTES]]
+// CHECK:          llvm.intr.cttz
+// CHECK:            memref.load %[[ROW]]
+// CHECK:            memref.store %[[ZERO]], %[[ROW]]
+// Else the same with bits.
+// CHECK: } else {
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
 // CHECK:   tulle.iterate %[[K:[a-z0-9_]+]],
 // CHECK:     tulle.iterate %[[J:[a-z0-9_]+]],
@@ -53,6 +90,8 @@
 // CHECK: tulle.return_filled_buffer %[[ROW]], %[[ZERO]]
 // CHECK: tulle.return_filled_buffer %[[WORDS]], %[[C0W]]
 // CHECK: tulle.return_filled_buffer %[[SUMMARY]], %[[C0W]]
+// CHECK: tulle.return_filled_buffer %[[BYTES]], %[[C0B]]
+// CHECK: tulle.return_filled_buffer %[[GROUPS]], %[[C0B]]
 // CHECK: tulle.storage
 func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tensor<?x?xf64, #CSR> {
   %c0 = arith.constant 0 : index
@@ -88,6 +127,7 @@ func.func @spgemm(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #CSR>) -> tenso
 // workspace holds the fill (7) where none has been.
 
 // CHECK-LABEL: @bcsr(
+// CHECK-NOT: memref<?xi8>
 // CHECK-SAME: %[[A:[a-zA-Z0-9]+]]: tensor
 // CHECK-SAME: %[[STORED:[a-zA-Z0-9]+]]: index
 // CHECK: tulle_fits

@@ -8,9 +8,20 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-/// The words for so many bits.
-static Value wordsFor(const Target &target, Value bits) {
+Value wordsFor(const Target &target, Value bits) {
   return target.builder.createOrFold<arith::ShRUIOp>(target.loc, target.add(bits, 63), target.constant(6));
+}
+
+void eachBit(const Target &target, Value word, Value base, function_ref<void(Value)> visit) {
+  Value one = target.constantInt(target.builder.getI64Type(), 1);
+  levels::whileLoop(
+      target, word, [&](Values left) { return target.isDifferent(left[0], 0); },
+      [&](Values left) -> Values {
+        Value low =
+            make<LLVM::CountTrailingZerosOp>(target, word.getType(), left[0], /*is_zero_poison=*/true);
+        visit(target.add(base, target.toIndex(low)));
+        return {target.both(left[0], target.difference(left[0], one))};
+      });
 }
 
 CoordinateBits::CoordinateBits(const Target &target, Value size)
@@ -38,7 +49,7 @@ Value CoordinateBits::insert(Value key) const {
 void CoordinateBits::drain(function_ref<void(Value)> visit) const {
   Value end = target.add(most.get(), 1);
   forEach(target, least.get(), end, LoopKind::Reduction,
-          [&](Value at) { eachBit(summary, at, [&](Value word) { eachBit(words, word, visit); }); });
+          [&](Value at) { eachKey(summary, at, [&](Value word) { eachKey(words, word, visit); }); });
   forget();
 }
 
@@ -65,18 +76,10 @@ std::pair<Value, Value> CoordinateBits::setBit(Value words, Value key) const {
 }
 
 /// Visits the bits of one word, which becomes zero.
-void CoordinateBits::eachBit(Value words, Value at, function_ref<void(Value)> visit) const {
-  Value word = loadAt(target, words, at), one = target.constantInt(b.getI64Type(), 1);
+void CoordinateBits::eachKey(Value words, Value at, function_ref<void(Value)> visit) const {
+  Value word = loadAt(target, words, at);
   storeAt(target, target.constantInt(b.getI64Type(), 0), words, at);
-  Value base = target.mul(at, 64);
-  levels::whileLoop(
-      target, word, [&](Values left) { return target.isDifferent(left[0], 0); },
-      [&](Values left) -> Values {
-        Value low =
-            make<LLVM::CountTrailingZerosOp>(target, b.getI64Type(), left[0], /*is_zero_poison=*/true);
-        visit(target.add(base, target.toIndex(low)));
-        return {target.both(left[0], target.difference(left[0], one))};
-      });
+  eachBit(target, word, target.mul(at, 64), visit);
 }
 
 void CoordinateBits::forget() const {

@@ -4,6 +4,12 @@
 
 namespace tulle::assemble {
 
+/// The words of 64 bits for so many bits.
+mlir::Value wordsFor(const Target &target, mlir::Value bits);
+/// Visits the bits of a word that are set, in ascending order, as `base` and their numbers.
+void eachBit(const Target &target, mlir::Value word, mlir::Value base,
+             llvm::function_ref<void(mlir::Value)> visit);
+
 /// Filled in any order, visited in ascending order, and emptied by the visit. One bit per key, and above
 /// every 64 words of these one word that says which are not empty. Only the summary words between the
 /// smallest and the largest that were touched are looked at.
@@ -23,7 +29,7 @@ private:
   mlir::Value emptyWords(mlir::Value count) const;
   mlir::Value numberInWord(mlir::Value key) const;
   std::pair<mlir::Value, mlir::Value> setBit(mlir::Value words, mlir::Value key) const;
-  void eachBit(mlir::Value words, mlir::Value at, llvm::function_ref<void(mlir::Value)> visit) const;
+  void eachKey(mlir::Value words, mlir::Value at, llvm::function_ref<void(mlir::Value)> visit) const;
   void forget() const;
 
   const Target &target;

@@ -5,6 +5,7 @@
 #include "passes/assemble/algorithms/AllocationPlan.h"
 #include "passes/assemble/algorithms/ChunkedAppend.h"
 #include "passes/assemble/algorithms/CoordinateBits.h"
+#include "passes/assemble/algorithms/CoordinateBytes.h"
 #include "passes/assemble/algorithms/CoordinateList.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 #include "passes/assemble/choose/Strategies.h"
@@ -45,23 +46,33 @@ bool blocksAreLines(const Target &target, const Stream &stream) {
          block * element.getIntOrFloatBitWidth() / 8 % kCacheLine == 0;
 }
 
+/// The keys below which a fiber's entries are told apart.
+Value keysOf(const Target &target, const Stream &stream) {
+  const unsigned level = target.storedLevels() - 1;
+  const int64_t below = appendsElements(target, stream) ? *workspaceBlock(target) : 1;
+  return target.product(target.levels(), target.levelSize(level), target.constant(below));
+}
+
 /// The values of one fiber, by coordinate of the last stored level and offset in its block. Whole blocks
 /// stand next to each other in insertion order, so that the caches hold those of a fiber, however far apart
 /// they are in the tensor.
 class Workspace : public AppendLoops {
 public:
   /// With space for so many blocks, those of all fibers stay in the target's values, a staging buffer, until
-  /// they are moved to the tensor that this is a chunk of.
-  Workspace(Target &target, const Stream &stream, Value blocks)
+  /// they are moved to the tensor that this is a chunk of. `meeting` (i1, or null for false): many entries
+  /// meet at each coordinate.
+  Workspace(Target &target, const Stream &stream, Value blocks, Value meeting)
       : target(target), stream(stream), b(target.builder), unique(stream.order.unique),
         level(target.storedLevels() - 1), block(*workspaceBlock(target)),
         byElement(appendsElements(target, stream)), lines(blocksAreLines(target, stream)),
         stays(blocks && wholeBlocks()),
         size(target.product(target.levels(), target.levelSize(level), target.constant(block))),
-        keys(target, byElement ? size : target.levelSize(level)) {
+        meeting(meeting), keys(target, keysOf(target, stream)) {
     untouched = unique ? target.fillValue() : target.toMemory(target.identity());
     if (!wholeBlocks()) {
       values = filledBuffer(target, size, untouched);
+      if (meeting)
+        bytes.emplace(target, target.select(meeting, keysOf(target, stream), target.constant(0)));
       return;
     }
     values = stays ? target.storage.fields.back()
@@ -77,9 +88,16 @@ public:
   void append(Appender &appender, const parallel::Chunk *chunk) override {
     appender.byFiber();
     auto collect = [&](ValueRange dims, Value value) { insert(target.levelCoordinates(dims), value); };
-    cloneFibers(
-        target, stream, level, chunk, collect, [&](ValueRange fiber) { flush(appender, fiber); },
-        appender.counting());
+    auto loops = [&](bool marksBytes) {
+      inBytes = marksBytes;
+      cloneFibers(
+          target, stream, level, chunk, collect, [&](ValueRange fiber) { flush(appender, fiber); },
+          appender.counting());
+    };
+    if (!bytes || appender.counting())
+      return loops(false);
+    // Versions of all loops: in one loop, each kind of set would take registers from the other.
+    either(target, meeting, [&] { loops(true); }, [&] { loops(false); });
   }
 
   bool moveValues(const Target &result, Value start, Value count) override {
@@ -102,6 +120,8 @@ public:
       if (table)
         freeBuffers(target, table);
     keys.free();
+    if (bytes)
+      bytes->free();
   }
 
 private:
@@ -121,15 +141,18 @@ private:
         value = target.combineValues(target.fromMemory(loadAt(target, values, at)), value);
       storeAt(target, target.toMemory(value), values, at);
     }
-    if (!isNew)
-      keys.insert(byElement ? at : coordinates[level]);
+    if (isNew)
+      return;
+    Value key = byElement ? at : coordinates[level];
+    inBytes ? bytes->insert(key) : void(keys.insert(key));
   }
 
   /// Appends what the fiber has, in order, and empties the workspace.
   void flush(Appender &appender, ValueRange fiber) {
-    keys.drain([&](Value key) {
+    auto visit = [&](Value key) {
       wholeBlocks() ? flushBlock(appender, fiber, key) : flushElement(appender, fiber, key);
-    });
+    };
+    inBytes ? bytes->drain(visit) : keys.drain(visit);
     if (used && !appender.counting() && !stays)
       used->set(target.constant(0));
     appender.closeFiber(fiber);
@@ -248,7 +271,10 @@ private:
   const bool byElement, lines;
   const bool stays; ///< blocks stay until moveValues
   Value size;
+  Value meeting;
   CoordinateBits keys;
+  std::optional<CoordinateBytes> bytes;  ///< the other kind of set, where the fibers may be of that
+  bool inBytes = false;                  ///< of the loops being emitted
   Value values, untouched;               ///< and what elements hold that no entry has touched
   Value slots;                           ///< where the blocks of keys are, if they are whole
   Value sources;                         ///< by number of an appended block: where it is, if blocks stay
@@ -294,6 +320,45 @@ Value isSmall(const Target &target, Value entries) {
   return target.compare(CmpIPredicate::ule, size, limit);
 }
 
+/// Entries for each coordinate of a fiber from which on bytes are better marks than bits: those that are
+/// stored do not wait for each other, but there are more to visit (experiment 098).
+constexpr int64_t kMeeting = 6;
+/// Coordinates of the level for each entry of a fiber up to which they are: a visit looks at a byte for 64.
+constexpr int64_t kSparsest = 512;
+/// Chunks of the outermost loop that are looked at, and how many there are for each of these.
+constexpr int64_t kSamples = 16, kChunksPerSample = 128;
+
+/// Whether entries of a fiber meet that often (i1), by a sample that is counted; null where they cannot, or
+/// no sample can be taken.
+Value sampleMeetings(const Target &target, const Stream &stream) {
+  if (stream.order.unique || appendsBlocks(target, stream) || !ChunkedAppend::possible(target, stream))
+    return {};
+  const unsigned level = target.storedLevels() - 1;
+  Value size = keysOf(target, stream), zero = target.constant(0);
+  const CoordinateBits keys(target, size);
+  const Register entries(target, zero), coordinates(target, zero), fibers(target, zero);
+  auto insert = [&](ValueRange dims, Value) {
+    const Values at = target.levelCoordinates(dims);
+    keys.insert(appendsElements(target, stream)
+                    ? target.positionBelow(at[level], level + 1, target.levels(), at)
+                    : at[level]);
+    entries.increment();
+  };
+  auto complete = [&](ValueRange) {
+    keys.drain([&](Value) { coordinates.increment(); });
+    fibers.increment();
+  };
+  forEach(target, target.constant(kSamples), LoopKind::Reduction, [&](Value sample) {
+    Value number = target.add(target.mul(sample, kChunksPerSample), kChunksPerSample / 2);
+    const parallel::Chunk chunk{number, target.constant(kSamples * kChunksPerSample)};
+    cloneFibers(target, stream, level, &chunk, insert, complete, /*counting=*/true);
+  });
+  keys.free();
+  Value least = target.umax(target.mul(coordinates.get(), kMeeting),
+                            target.mul(fibers.get(), target.divide(size, kSparsest)));
+  return target.compare(CmpIPredicate::uge, entries.get(), target.umax(least, 1));
+}
+
 /// By several threads, each with a workspace of its own, where that is profitable. Blocks that are counted
 /// first go to memory once, and the threads' caches hold no more than a row of blocks.
 void lower(Target &target, const Stream &stream, WorkspaceOp op) {
@@ -306,11 +371,15 @@ void lower(Target &target, const Stream &stream, WorkspaceOp op) {
                     counted ? ChunkedAppend::Mode::Counted : ChunkedAppend::Mode::Staged);
   }
   Value entries = chunked ? chunked->entries() : boundEntries(target, stream);
-  auto loops = [&](Target &to, Value staged) { return std::make_unique<Workspace>(to, stream, staged); };
+  Value meeting;
+  auto loops = [&](Target &to, Value staged) {
+    return std::make_unique<Workspace>(to, stream, staged, meeting);
+  };
   const Appending how{loops, /*unique=*/true, target.constant(*workspaceBlock(target)),
                       appendsBlocks(target, stream), blocksAreLines(target, stream)};
   auto alone = [&] { appendAlone(target, how, entries); };
   auto append = [&] {
+    meeting = sampleMeetings(target, stream);
     if (!chunked)
       return alone();
     Value several = chunked->profitable();
