@@ -362,19 +362,24 @@ static std::string regionText(const runtime::Tensor &tensor, size_t level, int64
   return "(" + text + ")";
 }
 
-void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t wanted) {
+void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t most) {
   report([&] {
+    const bool known = made && level >= 0 && level < int64_t(made->encoding.levels.size());
+    if (known && made->encoding.levels[size_t(level)].expr->kind == format::ExprKind::Counter)
+      throwError("{}: level {} ({}) numbers {} entries, and has {} slices; write more slices, or leave their "
+                 "number out",
+                 resultText(), level, format::printLevel(made->encoding, unsigned(level)), found, most);
+    if (known && found < most)
+      throwError("{}: {}: the last group has {} coordinate{} inside the tensor, and {} are stored; use "
+                 "compressed instead",
+                 resultText(), levelText(level), found, found == 1 ? "" : "s", most);
     std::string group;
-    bool exactly = true;
-    if (made && level >= 0 && level < int64_t(made->encoding.levels.size())) {
+    if (known)
       group = regionText(*made, size_t(level), parent);
-      exactly = made->encoding.levels[size_t(level)].format.kind == format::LevelKind::Structured;
-    }
     if (group.empty())
       group = fmt::format("below position {}", parent);
-    throwError("{}: {}: group {} has {} entr{}, this level needs {} {}; use compressed instead", resultText(),
-               levelText(level), group, found, found == 1 ? "y" : "ies", exactly ? "exactly" : "at most",
-               wanted);
+    throwError("{}: {}: group {} has {} entries, this level holds at most {}; use compressed instead",
+               resultText(), levelText(level), group, found, most);
   });
   leave();
 }

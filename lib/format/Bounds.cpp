@@ -94,6 +94,8 @@ Bounds boundsOf(const Expr &x, unsigned order, size_t &size) {
   case ExprKind::Rank:
     return upTo(make(ExprKind::Sub, dim(x->dims[0]), constant(1)));
   case ExprKind::Counter: {
+    if (x->value > 0)
+      return upTo(constant(x->value - 1));
     Expr product = constant(1);
     for (unsigned d = 0; d < order; ++d)
       if (std::ranges::find(x->dims, d) == x->dims.end())

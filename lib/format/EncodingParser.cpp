@@ -13,9 +13,14 @@ namespace {
 
 constexpr size_t maxLevels = 256, maxSymbols = 16;
 
-/// The symbol of `c * n * i` (the factors in any order, n a positive integer) and its dimension.
-std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &e) {
+/// `c * n * i`, the factors in any order, n a positive integer.
+struct CountingProduct {
+  unsigned symbol, dim;
+  int64_t slices; ///< n; 0 without
+};
+std::optional<CountingProduct> countingProduct(const Expr &e) {
   std::optional<unsigned> symbol, dim;
+  int64_t slices = 0;
   std::vector<Expr> factors{e};
   while (!factors.empty()) {
     Expr factor = factors.back();
@@ -27,11 +32,12 @@ std::optional<std::pair<unsigned, unsigned>> countingProduct(const Expr &e) {
       symbol = unsigned(factor->value);
     } else if (factor->kind == ExprKind::Dim && !dim) {
       dim = unsigned(factor->value);
-    } else if (factor->kind != ExprKind::Constant || factor->value < 1) {
+    } else if (factor->kind != ExprKind::Constant || factor->value < 1 ||
+               __builtin_mul_overflow(std::max<int64_t>(slices, 1), factor->value, &slices)) {
       return std::nullopt;
     }
   }
-  return symbol && dim ? std::optional(std::pair(*symbol, *dim)) : std::nullopt;
+  return symbol && dim ? std::optional(CountingProduct{*symbol, *dim, slices}) : std::nullopt;
 }
 
 class Parser {
@@ -134,9 +140,23 @@ private:
     });
   }
 
+  /// `[N, c, M = 4]`: a symbol that has a value is that value.
+  void symbolList() {
+    cursor.take();
+    cursor.list("]", "or ',' after a symbol", [&] {
+      if (names.symbols.size() + names.values.size() == maxSymbols)
+        cursor.fail(cursor.peek().range, fmt::format("at most {} variables can stand here", maxSymbols));
+      std::string name = declare("a symbol's name");
+      if (!cursor.accept("="))
+        return names.symbols.push_back(std::move(name));
+      const int64_t sign = cursor.accept("-") ? -1 : 1;
+      names.values.emplace(std::move(name), sign * cursor.expectInteger("the symbol's value"));
+    });
+  }
+
   void map() {
     if (cursor.next("["))
-      nameList(names.symbols, "]", "a symbol's name", maxSymbols);
+      symbolList();
     if (cursor.next("{"))
       nameList(names.levels, "}", "a level variable's name", maxLevels);
     out.symbols = names.symbols;
@@ -385,16 +405,16 @@ private:
     return text + " : " + std::string(type.text);
   }
 
-  /// MLIR, whose maps have no counters, writes `#i` with n slices as a product with a symbol that stands for
-  /// nothing else. How many slices there are follows from what is stored.
+  /// MLIR, whose maps have no counters, writes `#i[n]` as a product with a symbol that stands for nothing
+  /// else.
   void readCounters() {
     std::vector<unsigned> counts(out.symbols.size());
     std::vector<Expr> exprs;
     for (const Level &level : out.levels) {
       auto product = countingProduct(level.expr);
       if (product)
-        ++counts[product->first];
-      exprs.push_back(product ? counter({product->second}) : level.expr);
+        ++counts[product->symbol];
+      exprs.push_back(product ? counterOf({product->dim}, product->slices) : level.expr);
     }
     auto remains = [](const Expr &e) { return contains(e, ExprKind::Symbol); };
     if (std::ranges::any_of(counts, [](unsigned count) { return count != 1; }) ||

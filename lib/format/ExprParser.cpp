@@ -135,6 +135,7 @@ private:
                                          support::didYouMean(token.text, names.dims)));
   }
 
+  /// `#i`, or `#i[n]`, which counts to n at most.
   Expr counterExpr() {
     const Token sign = cursor.take();
     if (inverse)
@@ -150,7 +151,14 @@ private:
       cursor.list(")", "after the counted dimensions", counted);
     else
       counted();
-    return counter(std::move(dims));
+    if (!cursor.accept("["))
+      return counter(std::move(dims));
+    const Token slices = cursor.peek();
+    const int64_t most = cursor.expectInteger("the number of slices that the counter makes");
+    if (most == 0)
+      cursor.fail(slices.range, "a counter makes at least one slice");
+    cursor.expect("]", "after the number of slices");
+    return counterOf(std::move(dims), most);
   }
 
   Expr rankExpr() {
@@ -183,6 +191,8 @@ private:
     const auto variable = std::ranges::find(names.lets, token.text, &ExprNode::name);
     if (variable != names.lets.end())
       return *variable;
+    if (const auto known = names.values.find(token.text); known != names.values.end())
+      return constant(known->second);
     if (std::optional<unsigned> index = indexOf(names.symbols, token.text))
       return symbol(*index);
     if (std::optional<unsigned> index = indexOf(inverse ? names.levels : names.dims, token.text))
@@ -204,6 +214,8 @@ private:
                                    ", …} (…) -> (…)");
     std::vector<std::string> candidates = inverse ? names.levels : names.dims;
     candidates.insert(candidates.end(), names.symbols.begin(), names.symbols.end());
+    for (const auto &[known, value] : names.values)
+      candidates.push_back(known);
     for (const Expr &variable : names.lets)
       candidates.push_back(variable->name);
     cursor.fail(token.range, "undeclared variable '" + word + "'" + support::didYouMean(word, candidates));
@@ -225,8 +237,13 @@ std::optional<unsigned> indexOf(const std::vector<std::string> &names, std::stri
 bool isKeyword(std::string_view word) { return std::ranges::find(keywords, word) != std::end(keywords); }
 
 bool Names::has(std::string_view name) const {
-  return indexOf(dims, name) || indexOf(symbols, name) || indexOf(levels, name) ||
+  return indexOf(dims, name) || indexOf(symbols, name) || indexOf(levels, name) || values.contains(name) ||
          std::ranges::find(lets, name, &ExprNode::name) != lets.end();
+}
+
+Expr counterOf(std::vector<unsigned> dims, int64_t slices) {
+  return std::make_shared<const ExprNode>(
+      ExprNode{.kind = ExprKind::Counter, .value = slices, .dims = std::move(dims)});
 }
 
 std::string expectName(Cursor &cursor, std::string_view what) {

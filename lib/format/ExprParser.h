@@ -38,9 +38,10 @@ inline constexpr Operator operators[] = {{"|", ExprKind::Or, 0},
 /// The names an expression may use.
 struct Names {
   std::vector<std::string> dims, symbols, levels;
-  std::vector<Expr> lets;           ///< variables in scope
-  std::vector<std::string> everLet; ///< every name a `let` has bound anywhere so far
-  unsigned nodes = 0;               ///< operands and operators of all expressions so far
+  std::map<std::string, int64_t, std::less<>> values; ///< of symbols that have one
+  std::vector<Expr> lets;                             ///< variables in scope
+  std::vector<std::string> everLet;                   ///< every name a `let` has bound anywhere so far
+  unsigned nodes = 0;                                 ///< operands and operators of all expressions so far
 
   /// Whether the name is bound, for "already used".
   bool has(std::string_view name) const;
@@ -50,6 +51,8 @@ struct Names {
 std::optional<unsigned> indexOf(const std::vector<std::string> &names, std::string_view name);
 /// Words of the language, which no variable may be called.
 bool isKeyword(std::string_view word);
+/// A counter that makes so many slices, which are its `value`; 0: as many as the entries need.
+Expr counterOf(std::vector<unsigned> dims, int64_t slices);
 /// Takes a name that is no word of the language.
 std::string expectName(Cursor &cursor, std::string_view what);
 

@@ -92,8 +92,8 @@ struct Layout {
 ///   order, also where it is nonordered. Segments of loose_compressed follow each other, and an empty one
 ///   starts and ends where the one before it ended; loose_compressed[n] leaves n positions in reserve behind
 ///   each, whose coordinates have all bits set, whose values are the fill, and below which nothing is stored.
-/// - structured: a group without entries is right only where block padding put it outside the tensor; it
-///   holds 0 .. n-1.
+/// - structured: a group of fewer than n entries has its lowest free coordinates, too, at the fill; those of
+///   a group at the tensor's edge may lie beyond it.
 /// - ragged: the coordinates of a parent are 0 .. the last one that is stored; with `padded` likewise, and
 ///   positions without an entry below are padding.
 Layout layout(const Encoding &encoding);

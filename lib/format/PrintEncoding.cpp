@@ -96,12 +96,11 @@ private:
   }
 
   std::string counter(const ExprNode &e) const {
-    if (e.dims.size() == 1)
-      return "#" + dims[e.dims[0]];
     std::vector<std::string> names;
     for (unsigned d : e.dims)
       names.push_back(dims[d]);
-    return fmt::format("#({})", fmt::join(names, ", "));
+    const std::string counted = names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
+    return e.value == 0 ? "#" + counted : fmt::format("#{}[{}]", counted, e.value);
   }
 
   const Encoding &encoding;

@@ -89,6 +89,9 @@ void checkCoordinates(const Encoding &e, unsigned l) {
   if (expr->kind == ExprKind::Counter && (level.kind == LevelKind::Batch || level.kind == LevelKind::Bitmap))
     throwError("level {} is a {} level, and how far its counter runs is known to dense levels only", l,
                name(level.kind));
+  if (expr->kind == ExprKind::Counter && expr->value > 0 && level.kind != LevelKind::Dense)
+    throwError("level {} is a {} level, and a number of slices stands with dense levels only; leave [{}] out",
+               l, name(level.kind), expr->value);
   if (level.kind == LevelKind::Offset && !offsetCoordinate(e, l))
     throwError("the levels above the offset level {} do not determine its coordinate", l);
   if (level.padded && !level.unique)
@@ -281,7 +284,8 @@ void checkExecutable(const Encoding &e) {
     checkNeighbours(e, l);
   checkBatches(e);
   if (!e.symbols.empty())
-    throwError("it has symbols, whose values nothing gives");
+    throwError("it has symbols, whose values nothing gives; write them: [{} = 4, …](…) -> (…)",
+               e.symbols.front());
   for (unsigned l = 0; l < e.levels.size(); ++l)
     checkCoordinates(e, l);
   checkRanks(e);

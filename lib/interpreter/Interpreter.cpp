@@ -60,70 +60,66 @@ bool isPlain(const format::Encoding &encoding) {
          });
 }
 
-/// What a format stores besides the entries that it is given.
+/// What a format stores besides the entries that it is given, level by level.
 class StoredBlocks {
 public:
   StoredBlocks(DenseTensor &tensor, const format::Encoding &encoding)
       : tensor(tensor), encoding(encoding), digits(*format::digits(encoding)) {}
 
   void store() {
-    unsigned end = unsigned(encoding.levels.size());
-    for (unsigned l = 0; l < end; ++l)
-      if (encoding.levels[l].format.kind == LevelKind::Structured)
-        checkGroups(l);
-    while (end > 0 && format::isFull(encoding.levels[end - 1].format))
-      --end;
-    const bool ragged = end > 0 && isRagged(encoding.levels[end - 1].format.kind);
-    std::map<Coordinates, int64_t> lasts; ///< of each block, or row of blocks
-    auto find = [&](size_t at) {
-      Coordinates block = levelCoordinates(at, end);
-      const int64_t last = ragged ? block.back() : 0;
-      if (ragged)
-        block.pop_back();
-      return std::pair(block, last);
-    };
+    std::vector<Coordinates> entries;
     for (size_t at = 0; at < tensor.values.size(); ++at)
-      if (tensor.stored[at]) {
-        const auto [block, last] = find(at);
-        lasts[block] = std::max(lasts[block], last);
-      }
-    for (size_t at = 0; at < tensor.values.size(); ++at) {
-      const auto [block, own] = find(at);
-      if (auto known = lasts.find(block); known != lasts.end() && own <= known->second)
-        tensor.stored[at] = true;
-    }
+      if (tensor.stored[at])
+        entries.push_back(coordinatesOf(tensor.dims, at));
+    descend(0, Coordinates(tensor.dims.size(), 0), entries);
   }
 
 private:
-  /// The coordinates of an element in levels 0 .. end-1.
-  Coordinates levelCoordinates(size_t at, unsigned end) const {
-    const Coordinates dims = coordinatesOf(tensor.dims, at);
-    Coordinates levels;
-    for (unsigned l = 0; l < end; ++l) {
-      int64_t c = dims[digits[l].dim] / digits[l].stride;
-      levels.push_back(digits[l].modulus ? c % digits[l].modulus : c);
+  /// The entries below a position, which begins at these coordinates, and what is stored with them.
+  void descend(unsigned l, const Coordinates &begin, const std::vector<Coordinates> &entries) {
+    for (size_t d = 0; d < begin.size(); ++d)
+      if (begin[d] >= tensor.dims[d])
+        return; // a block reaches beyond the tensor
+    if (l == encoding.levels.size()) {
+      tensor.stored[size_t(linear(tensor.dims, [&](size_t d) { return begin[d]; }))] = true;
+      return;
     }
-    return levels;
+    const format::Digit &digit = digits[l];
+    std::map<int64_t, std::vector<Coordinates>> below;
+    for (const Coordinates &entry : entries) {
+      const int64_t c = entry[digit.dim] / digit.stride;
+      below[digit.modulus ? c % digit.modulus : c].push_back(entry);
+    }
+    addStored(l, below);
+    for (const auto &[coordinate, found] : below) {
+      Coordinates first = begin;
+      first[digit.dim] += coordinate * digit.stride;
+      descend(l + 1, first, found);
+    }
   }
 
-  void checkGroups(unsigned level) const {
-    const bool all =
-        std::ranges::all_of(std::span(encoding.levels).first(level), format::isFull, &format::Level::format);
-    std::map<Coordinates, std::set<int64_t>> groups;
-    for (size_t at = 0; at < tensor.values.size(); ++at) {
-      Coordinates group = levelCoordinates(at, level + 1);
-      const int64_t coordinate = group.back();
-      group.pop_back();
-      if (tensor.stored[at])
-        groups[group].insert(coordinate);
-      else if (all)
-        groups.try_emplace(group);
-    }
-    const size_t wanted = size_t(encoding.levels[level].format.n);
-    for (const auto &[group, entries] : groups)
-      if (entries.size() != wanted)
-        throwError("level {} of {} needs {} entries in every group, one has {}", level,
-                   format::displayName(encoding), wanted, entries.size());
+  /// Coordinates that a level has below a parent without an entry.
+  void addStored(unsigned l, std::map<int64_t, std::vector<Coordinates>> &below) const {
+    const format::LevelFormat &format = encoding.levels[l].format;
+    int64_t end = 0; // of those that are all stored
+    if (format::isFull(format))
+      end = format::levelSize(digits[l], tensor.dims);
+    else if (isRagged(format.kind) && !below.empty())
+      end = below.rbegin()->first;
+    for (int64_t c = 0; c < end; ++c)
+      below.try_emplace(c);
+    if (format.kind != LevelKind::Structured)
+      return;
+    const size_t most = size_t(format.n);
+    const int64_t rest = format::levelSize({digits[l].dim, digits[l].stride, 0}, tensor.dims) % format.m;
+    if (rest != 0 && rest < format.n)
+      throwError("level {} of {} stores {} coordinates in a group, and the last one has {}", l,
+                 format::displayName(encoding), most, rest);
+    if (below.size() > most)
+      throwError("level {} of {} holds {} entries in a group, one has {}", l, format::displayName(encoding),
+                 most, below.size());
+    for (int64_t free = 0; below.size() < most; ++free)
+      below.try_emplace(free);
   }
 
   DenseTensor &tensor;
@@ -131,10 +127,10 @@ private:
   std::vector<format::Digit> digits;
 };
 
-/// Formats that store whole blocks store all elements below a stored coordinate of their last sparse level:
-/// those become stored, with the values they have (the fill). Throws Error where a group of structured[n,m]
-/// has entries, but not n, or has none although the levels above it hold every coordinate. Formats that
-/// choose positions of their own (diagonals, rows of equal lengths, …) are left alone.
+/// Formats that store whole blocks store all elements below a stored coordinate of their last sparse level,
+/// and a group of structured[n,m] has n: those become stored, with the values they have (the fill). Throws
+/// Error where a group has more. Formats that choose positions of their own (diagonals, rows of equal
+/// lengths, …) are left alone.
 void storeBlocks(DenseTensor &tensor, const format::Encoding &encoding) {
   if (isPlain(encoding))
     StoredBlocks(tensor, encoding).store();

@@ -41,8 +41,9 @@ public:
   virtual void shrink(unsigned field, Value count) const = 0;
   /// Reports a value that does not fit the field's width.
   virtual void checkWidth(unsigned field, Value value) const = 0;
-  /// Reports that parent position `parent` of `level` has `found` entries, where it must have `wanted`.
-  virtual void refuseGroup(unsigned level, Value parent, Value found, Value wanted) const = 0;
+  /// Reports that parent position `parent` of `level` has `found` entries, more than the `most` that it
+  /// holds.
+  virtual void refuseGroup(unsigned level, Value parent, Value found, Value most) const = 0;
   /// Memory that lives until the tensor is made.
   virtual Value scratch(Type element, Value count) const = 0;
   /// One index in a register, read and written at 0.

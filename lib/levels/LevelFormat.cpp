@@ -32,8 +32,15 @@ void FullLevelFormat::query(const Assembly &a, LevelBuild &build, Value, Value c
 
 Value FullLevelFormat::size(const Assembly &a, LevelBuild &build) const {
   build.size = build.work ? a.read(build.work, a.constant(0)) : a.levelSize(build.level);
-  if (build.work)
+  if (build.work) {
+    // A counter `#i[n]` has n slices, whatever the entries need.
+    if (const int64_t slices = a.made.encoding.levels[build.level].expr->value; slices > 0) {
+      Value most = a.constant(slices), found = build.size;
+      when(a, a.isAbove(found, most), [&] { a.refuseGroup(build.level, a.constant(0), found, most); });
+      build.size = most;
+    }
     a.makeSize(build.level, build.size);
+  }
   return a.positions(build.level, build.parents, build.size);
 }
 

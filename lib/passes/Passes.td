@@ -253,7 +253,7 @@ def ExpandAssembly : ModulePass<"tulle-expand-assembly", tulle # arith # memref 
 //===--- Stage 3: algorithms that build tensors, each lowered alone ---===//
 
 class LowerAlgorithm<string argument, string verb, string text>
-    : ModulePass<argument, tulle # arith # memref # scf # func # complex # llvm # vector, verb, text>;
+    : ModulePass<argument, tulle # arith # math # memref # scf # func # complex # llvm # vector, verb, text>;
 
 def LowerCollect : LowerAlgorithm<"tulle-lower-collect", "Lower tulle.collect to loops that write records", [{
   Each entry is stored behind the one before. With `parallel`, each thread counts the entries of a chunk, a `tulle.scan` of the counts says

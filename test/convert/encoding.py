@@ -151,13 +151,18 @@ class Reader:
             self.take(")")
             return inner
         if token == "#":
-            if not self.accept("("):
-                return ("counter", (self.dims.index(self.take()),))
             dims = []
-            while not self.accept(")"):
+            if not self.accept("("):
                 dims.append(self.dims.index(self.take()))
-                self.accept(",")
-            return ("counter", tuple(dims))
+            else:
+                while not self.accept(")"):
+                    dims.append(self.dims.index(self.take()))
+                    self.accept(",")
+            slices = 0
+            if self.accept("["):
+                slices = int(self.take())
+                self.take("]")
+            return ("counter", tuple(dims), slices)
         if token == "rank":
             self.take("(")
             ranked = self.dims.index(self.take())

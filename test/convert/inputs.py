@@ -57,6 +57,7 @@ def adversarial():
     bands = {0: 1, -1: 1, 100: 1, -140: 1, 7: 0.3}
     yield numbered("bands", (170, 165), [(i, i + d) for i in range(170) for d, p in bands.items() if 0 <= i + d < 165 and rng.random() < p])
     yield numbered("two of four", (3, 8), [(i, g + c) for i in range(3) for g in (0, 4) for c in sorted(rng.sample(range(4), 2))])
+    yield numbered("two of four at most", (4, 8), [(i, g + c) for i in range(4) for g in (0, 4) for c in sorted(rng.sample(range(4), rng.randint(0, 2)))])
     yield numbered("one of four", (5, 8), [(i, g + rng.randrange(4)) for i in range(5) for g in (0, 4)])
 
 

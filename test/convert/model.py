@@ -5,6 +5,7 @@ per parent position) into the list of its own slots (one per position) and the f
 """
 import collections
 import dataclasses
+import itertools
 import math
 
 EMPTY = -1  # a coordinate with all bits set
@@ -118,7 +119,10 @@ def level_size(expr, dims, numbers):
     """One more than the largest coordinate the level can have."""
     kind = expr[0]
     if kind == "counter":
-        return max(numbers[expr].values(), default=-1) + 1
+        longest = max(numbers[expr].values(), default=-1) + 1
+        if expr[2] and longest > expr[2]:
+            raise Refused(f"{longest} entries agree in {expr[1]}, and there are {expr[2]} slices")
+        return expr[2] or longest
     if kind == "rank":
         return dims[expr[1]]
     if kind == "mod":
@@ -300,15 +304,19 @@ class Builder:
         return out
 
     def structured(self, l, slots):
-        n = self.levels[l].integers[0]
+        n, m = self.levels[l].integers
         out = []
+        d, stride = digit(self.levels[l].expr)[:2]
+        rest = -(-self.dims[d] // stride) % m
+        if slots and 0 < rest < n:
+            raise Refused(f"level {l}: the last group has {rest} coordinates, structured[{n},…] stores {n}")
         for slot in slots:
             groups = self.groups(slot, l)
-            if not groups and (slot.at is None or self.beyond(slot.at)):
-                groups = {c: [] for c in range(n)}
-            if len(groups) != n:
-                raise Refused(f"level {l}: group {slot.at} has {len(groups)} entries, not {n}")
-            out += [slot.below(c, entries) for c, entries in groups.items()]
+            if len(groups) > n:
+                raise Refused(f"level {l}: group {slot.at} has {len(groups)} entries, structured[{n},…] holds {n}")
+            free = (c for c in range(m) if c not in groups)
+            groups |= {c: [] for c in itertools.islice(free, n - len(groups))}
+            out += [slot.below(c, entries) for c, entries in sorted(groups.items())]
         self.add("coordinates", l, [0 if slot.at is None else slot.at[-1] for slot in out])
         return out
 

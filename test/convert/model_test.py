@@ -121,8 +121,12 @@ class Pictures(unittest.TestCase):
             with self.assertRaises(model.Refused):
                 model.store(*entries(picture), encoding.parse(ones, 2))
 
+    def test_free_slots_hold_zeros(self):
+        self.check(". 1 . 2 . . . 3\n. . . . . 4 5 .", "NV24", coo2=[1, 3, 0, 3, 0, 1, 1, 2], val=[1, 2, 0, 3, 0, 0, 4, 5])
+        self.check(". 1", "(i,j) -> (#i[2] : dense, i : dense, j : singleton(padded))", siz0=[2], coo2=[1, -1], val=[1, 0])
+
     def test_refusals(self):
-        for picture, text in [("1 2 3 .", "NV24"), ("1 2 3", "(i,j) -> (i : dense, j : fixed[2])"),
+        for picture, text in [("1 2 3 .", "NV24"), ("1 2 3", "(i,j) -> (#i[2] : dense, i : dense, j : singleton(padded))"), ("1 2 3", "(i,j) -> (i : dense, j : fixed[2])"),
                               ("1 " * 300, "(i,j) -> (i : dense, j : compressed), crdWidth = 8")]:
             with self.assertRaises(model.Refused):
                 model.store(*entries(picture), encoding.parse(text, 2))

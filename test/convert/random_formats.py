@@ -49,6 +49,10 @@ def encoding(rng, order):
             kinds += [start] + [inner] * (run - 2) + ["singleton(soa)" if soa else "singleton"]
         else:
             kinds.append(rng.choice(KINDS))
+    for l, expr in enumerate(exprs):
+        m = int(expr.split()[-1]) if " mod " in expr else 0
+        if m and kinds[l] == "dense" and rng.random() < 0.3:
+            kinds[l] = f"structured[{rng.randint(1, m)},{m}]"
     levels = ", ".join(f"{expr} : {kind}" for expr, kind in zip(exprs, kinds))
     widths = rng.choice(["", "", ", posWidth = 64", ", crdWidth = 16", ", posWidth = 16, crdWidth = 8"])
     explicit = rng.choice([", explicitVal = 1"] + [""] * 7)

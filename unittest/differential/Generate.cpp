@@ -234,14 +234,17 @@ private:
     for (int64_t d : dims)
       count *= d;
     unsigned first = 0, second = 0;
+    // By a generator of its own, so that programs stay those that their seeds had: groups with fewer entries.
+    Random own(out.seed * 16 + out.inputs.size() + 0x24);
+    const bool full = own.chance(0.5);
     for (int64_t at = 0; at < count; ++at) {
       bool stored = dims.empty() || random.chance(density);
-      if (structured) { // two of every four
+      if (structured) { // two of every four at most
         if (at % 4 == 0) {
           first = random.below(4);
           second = (first + 1 + random.below(3)) % 4;
         }
-        stored = at % 4 == first || at % 4 == second;
+        stored = (at % 4 == first || at % 4 == second) && (full || own.chance(0.6));
       }
       if (!stored)
         continue;

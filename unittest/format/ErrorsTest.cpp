@@ -151,6 +151,10 @@ TEST(Errors, levelFormats) {
   expectError("(i) -> (i mod 4 : structured@[5,4]@)", "expected 1 <= n <= m in structured[n,m]");
   expectError("(i) -> (i : dense@[@3])", "'dense' takes no sizes in brackets");
   expectError("(i) -> (i : fixed@[0]@)", "expected at least 1 here");
+  expectError("(i, j) -> (#i[@0@] : dense, i : dense, j : compressed)", "a counter makes at least one slice");
+  expectError("[N = 0](i) -> (i floordiv @N@ : dense, i mod 4 : dense)",
+              "expected a positive integer after 'floordiv'");
+  expectError("[N = 2, @N@](i) -> (i : dense)", "'N' is declared twice");
 }
 
 TEST(Errors, levelsTogether) {

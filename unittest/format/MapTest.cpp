@@ -287,6 +287,10 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
     EXPECT_EQ(why(std::string("(i, j) -> ") + map), "") << map;
   EXPECT_EQ(why("[c](i, j) -> (i : dense, j + c : compressed)"),
             "it has symbols, whose values nothing gives");
+  EXPECT_EQ(why("[c = 1](i, j) -> (i : dense, j + c : compressed)"), "");
+  EXPECT_EQ(why("(i, j) -> (#i[3] : dense, i : dense, j : singleton(padded))"), "");
+  EXPECT_EQ(why("(i, j) -> (i : dense, #i[3] : compressed, j : singleton)").substr(0, 53),
+            "level 1 is a compressed level, and a number of slices");
   EXPECT_EQ(why("(i) -> (i : compressed), fill = inf"), "");
   EXPECT_EQ(why("(i : #tulle<slice(0, 4, ?)>) -> (i : dense)"),
             "the stride of the slice of dimension i is '?', and nothing says what it is");

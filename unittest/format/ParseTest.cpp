@@ -52,7 +52,15 @@ TEST(Parse, seedExamples) {
             "jb = j floordiv 3 : compressed, ii = i mod 2 : dense, jj = j mod 3 : dense)");
   EXPECT_EQ(canonical("#ELL = #sparse_tensor.encoding<{\n"
                       "  map = [c](i, j) -> (c * 3 * i : dense, i : dense, j : compressed)\n}>"),
+            "map = (i, j) -> (#i[3] : dense, i : dense, j : compressed)");
+  EXPECT_EQ(canonical("[c](i, j) -> (c * i : dense, i : dense, j : compressed)"),
             "map = (i, j) -> (#i : dense, i : dense, j : compressed)");
+  EXPECT_EQ(canonical("(i, j, k) -> (#(i, j)[12] : dense, i : dense, j : dense, k : compressed)"),
+            "map = (i, j, k) -> (#(i, j)[12] : dense, i : dense, j : dense, k : compressed)");
+  EXPECT_EQ(canonical("[N = 2, c](i, j) -> (c * N * i : dense, i : dense, j : compressed)"),
+            "map = (i, j) -> (#i[2] : dense, i : dense, j : compressed)");
+  EXPECT_EQ(canonical("[N = 2, M = -3](i, j) -> (i floordiv N : dense, j - M : compressed, i mod N : dense)"),
+            "map = (i, j) -> (i floordiv 2 : dense, j - -3 : compressed, i mod 2 : dense)");
   EXPECT_EQ(
       canonical("#CSR_SLICE = #sparse_tensor.encoding<{\n  map = (i : #sparse_tensor<slice(0, 4, 1)>,\n"
                 "          j : #sparse_tensor<slice(0, 8, ?)>) ->\n        (i : dense, j : compressed)\n}>"),

@@ -206,7 +206,7 @@ TEST(Pack, WidthsWidenByThemselves) {
   EXPECT_EQ(field(t, 1), (Ints{int64_t(1) << 32}));
 }
 
-TEST(Pack, StructuredGroupsNeedExactlyTheirEntries) {
+TEST(Pack, StructuredGroupsHoldNoMoreThanTheirEntries) {
   auto packed = [](std::vector<std::pair<Coordinates, double>> list, Ints dims = {2, 8}) {
     return errorOf([&] { engine::store(makeEntries(dims, list), encoding(kNV24)); });
   };
@@ -216,19 +216,42 @@ TEST(Pack, StructuredGroupsNeedExactlyTheirEntries) {
   auto three = good;
   three.push_back({{1, 7}, 1});
   EXPECT_THAT(packed(three),
-              AllOf(HasSubstr("(i = 1, j = 4..7)"), HasSubstr("has 3 entries"), HasSubstr("exactly 2")));
-  auto one = good;
-  one.erase(one.begin() + 2);
-  EXPECT_THAT(packed(one), AllOf(HasSubstr("(i = 0, j = 4..7)"), HasSubstr("has 1 entry,")));
-  auto none = good;
-  none.erase(none.begin() + 4, none.begin() + 6);
-  EXPECT_THAT(packed(none), AllOf(HasSubstr("(i = 1, j = 0..3)"), HasSubstr("has 0 entries")));
-  EXPECT_THAT(packed({}), HasSubstr("(i = 0, j = 0..3)"));
-  EXPECT_EQ(packed({}, {0, 8}), "no error");
+              AllOf(HasSubstr("(i = 1, j = 4..7)"), HasSubstr("has 3 entries"), HasSubstr("at most 2")));
+  // A group of one column has no place for two.
+  EXPECT_THAT(packed({{{0, 4}, 1}}, {2, 5}),
+              HasSubstr("the last group has 1 coordinate inside the tensor, and 2 are"));
   // Duplicates are one entry.
   auto twice = good;
   twice.push_back({{1, 6}, 1});
   EXPECT_EQ(packed(twice), "no error");
+}
+
+/// Zeros at the lowest free columns, among the entries in ascending order.
+TEST(Pack, FreeSlotsOfStructuredGroupsHoldZeros) {
+  Tensor t = engine::store(makeEntries({2, 8}, {{{1, 7}, 4}, {{0, 0}, 1}, {{0, 6}, 2}, {{0, 7}, 3}}),
+                           encoding("(i,j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2,4])"));
+  EXPECT_EQ(field(t, 0), (Ints{0, 1, 2, 3, 0, 1, 0, 3}));
+  EXPECT_THAT(values(t), ElementsAre(1, 0, 2, 3, 0, 0, 0, 4));
+  validate(t);
+  // What is not stored is the fill, and so are free slots.
+  t = engine::store(
+      makeEntries({1, 4}, {{{0, 2}, 5}}),
+      encoding("(i,j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[3,4]), fill = -1"));
+  EXPECT_EQ(field(t, 0), (Ints{0, 1, 2}));
+  EXPECT_THAT(values(t), ElementsAre(-1, -1, 5));
+}
+
+/// Groups of more coordinates than a word has bits, and levels below them.
+TEST(Pack, WideStructuredGroups) {
+  Tensor t = engine::store(makeEntries({300}, {{{299}, 3}, {{64}, 1}, {{130}, 2}}),
+                           encoding("(i) -> (i floordiv 150 : dense, i mod 150 : structured[3,150])", 1));
+  EXPECT_EQ(field(t, 0), (Ints{0, 64, 130, 0, 1, 149}));
+  EXPECT_THAT(values(t), ElementsAre(0, 1, 2, 0, 0, 3));
+  t = engine::store(makeEntries({4, 3}, {{{2, 0}, 1}, {{2, 2}, 2}}),
+                    encoding("(i,j) -> (i floordiv 4 : dense, i mod 4 : structured[2,4], j : compressed)"));
+  EXPECT_EQ(field(t, 0), (Ints{0, 2}));
+  EXPECT_EQ(field(t, 1), (Ints{0, 0, 2}));
+  EXPECT_EQ(field(t, 2), (Ints{0, 2}));
 }
 
 TEST(Pack, StructuredGroupsThatBlocksPadAreFilled) {

@@ -106,18 +106,22 @@ void tulle_error_width(i64 level, i64 value, i64 width) {
   rt_leave();
 }
 
-void tulle_error_group(i64 level, i64 parent, i64 found, i64 wanted) {
+void tulle_error_group(i64 level, i64 parent, i64 found, i64 most) {
   struct rt_call *call = rt_current();
   struct rt_text text = rt_begin_error(call, TULLE_INPUT);
   rt_put_result(&text, call);
   rt_put(&text, ": ");
   rt_put_level(&text, call, level);
-  rt_put(&text, ": the group below position ");
-  rt_put_number(&text, parent);
-  rt_put(&text, " has ");
+  if (found < most) {
+    rt_put(&text, ": the last group's ");
+  } else {
+    rt_put(&text, ": the group below position ");
+    rt_put_number(&text, parent);
+    rt_put(&text, " has ");
+  }
   rt_put_number(&text, found);
-  rt_put(&text, " entries, this level needs ");
-  rt_put_number(&text, wanted);
+  rt_put(&text, found < most ? " coordinates are fewer than " : " entries, this level holds at most ");
+  rt_put_number(&text, most);
   rt_put(&text, "; use compressed instead");
   rt_end_error(call, &text);
   rt_leave();

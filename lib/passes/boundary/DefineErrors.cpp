@@ -23,8 +23,9 @@ struct Error {
 constexpr Error errors[] = {
     {"tulle_error_width",
      "a coordinate or position does not fit the width of its field; use a wider posWidth or crdWidth"},
-    {"tulle_error_group",
-     "a group of a structured or fixed level has another number of entries; use compressed instead"},
+    {"tulle_error_group", "a group of a structured or fixed level has more entries than it holds, or its "
+                          "last group fewer coordinates; "
+                          "use compressed instead"},
     {boundary::kBufferError,
      "a buffer that sparse_tensor.disassemble copies to is smaller than what the tensor stores"},
     {boundary::kReshapeError,

@@ -317,6 +317,9 @@ private:
         continue;
       requireCount(*field, 1);
       int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
+      const format::Expr &expr = tensor.encoding.levels[l].expr;
+      if (expr->kind == format::ExprKind::Counter && expr->value > 0 && size != expr->value)
+        throwError("size[{}] = {}, and {} has {} slices", l, size, shapes[l].text, expr->value);
       // A squeezed level shares its coordinates, and every value of a counter has an entry: both are bounded.
       if (size < 0 || size > shapes[l].size)
         throwError("size[{}] = {} is outside 0..{}, what {} can have", l, size, shapes[l].size,

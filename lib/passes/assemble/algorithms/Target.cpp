@@ -40,6 +40,7 @@ Value Target::combineRepeats(Value first, Value last, Value start) const {
 }
 
 Values Target::levelCoordinates(ValueRange dims, levels::SpecialValue special) const {
+  Phase phase(builder, "remapping: " + format::printRemapping(encoding()));
   levels::ExpressionEmitter coordinates(*this, {dims, {}, special});
   return llvm::map_to_vector<6>(encoding().levels,
                                 [&](const format::Level &level) { return coordinates(level.expr); });
@@ -102,8 +103,8 @@ void Target::checkWidth(unsigned field, Value value) const {
        [&] { call(*this, "tulle_error_width", {constant(info.level), value, constant(info.width)}); });
 }
 
-void Target::refuseGroup(unsigned level, Value parent, Value found, Value wanted) const {
-  call(*this, "tulle_error_group", {constant(level), parent, found, wanted});
+void Target::refuseGroup(unsigned level, Value parent, Value found, Value most) const {
+  call(*this, "tulle_error_group", {constant(level), parent, found, most});
 }
 
 /// Elements of the buffer that holds `count` elements of a field.

@@ -4,6 +4,7 @@
 #include "levels/Assembly.h"
 #include "levels/Expression.h"
 #include "passes/assemble/algorithms/Emit.h"
+#include "passes/assemble/algorithms/Phase.h"
 #include "passes/assemble/choose/Order.h"
 #include "passes/assemble/choose/TargetFacts.h"
 
@@ -44,7 +45,7 @@ public:
   void shrink(unsigned field, mlir::Value count) const override;
   /// Emits nothing where no value can be too wide.
   void checkWidth(unsigned field, mlir::Value value) const override;
-  void refuseGroup(unsigned level, mlir::Value parent, mlir::Value found, mlir::Value wanted) const override;
+  void refuseGroup(unsigned level, mlir::Value parent, mlir::Value found, mlir::Value most) const override;
   mlir::Value scratch(mlir::Type element, mlir::Value count) const override;
   mlir::Value cell(mlir::Value initial) const override;
   /// Frees what `scratch` gave.
@@ -101,6 +102,7 @@ mlir::LogicalResult lowerBuild(mlir::Operation *root, bool (*fits)(const TargetF
   lowerEach<Op>(root, [&](mlir::OpBuilder &b, Op op) {
     Target target(b, op.getLoc(), tensorOf(op), op.getSizes(), op.getCombine(), op.getPlan());
     const Stream stream = streamOf(op);
+    Phase phase(b, "assembly: coordinates and values");
     lower(target, stream, op);
     return target.storage.fields;
   });
