@@ -148,7 +148,7 @@ std::vector<AnyTensor> AnyTensor::decompose(const std::string &parts) const {
 
 std::map<std::string, AnyTensor> query(const std::string &text, const AnyTensor &tensor) {
   const runtime::Tensor &source = Access::unwrap(tensor);
-  notation::Query parsed = notation::parseQuery(text, format::dimensionNames(source.dims.size()));
+  notation::Query parsed = notation::parseQuery(text, source.encoding);
   std::vector<runtime::Tensor> answers = engine::query(source, parsed);
   std::map<std::string, AnyTensor> named;
   for (size_t k = 0; k < answers.size(); ++k)

@@ -6,6 +6,7 @@
 #include "dialect/Dialect.h"
 #include "engine/Call.h"
 #include "engine/Compilation.h"
+#include "engine/ComputedCoordinates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/assemble/algorithms/SourceTraversal.h"
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <fmt/ranges.h>
 #include <limits>
+#include <numeric>
 
 namespace tulle::engine {
 
@@ -119,7 +121,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
 
 /// With widths that are not named chosen. The code makes tensors that store their values.
 Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &options,
-                 ConversionReport &report) {
+                 ConversionReport &report, bool inOrder = false) {
   Encoding target = format::resolveWidths(encoding, tensor.dims, tensor.mostSlots());
   if (encoding == tensor.encoding || target == tensor.encoding)
     return tensor;
@@ -131,6 +133,8 @@ Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &
     target.crdWidth = made.encoding.crdWidth;
     return runtime::withExplicitValue(made, target);
   }
+  if (!inOrder && needsNumbers(encoding))
+    return storeNumbered(tensor, encoding, options, report);
   try {
     return run(tensor, target, options, report);
   } catch (const WidthError &) {
@@ -225,10 +229,7 @@ Tensor emptyAnswer(const Tensor &tensor, const std::vector<unsigned> &select, co
   Tensor answer = runtime::makeDense(ElementType::I64, sizes);
   if (!aggregate.value)
     return answer;
-  std::vector<int64_t> atLeastOne = tensor.dims;
-  for (int64_t &size : atLeastOne)
-    size = std::max<int64_t>(size, 1);
-  auto [low, high] = notation::valueRange(aggregate.value, atLeastOne);
+  auto [low, high] = notation::valueRange(aggregate.value, atLeastOne(tensor.dims));
   auto *values = static_cast<int64_t *>(answer.values());
   std::fill(values, values + answer.storedCount(), aggregate.kind == AggregateKind::Max ? low - 1 : high + 1);
   return answer;
@@ -284,6 +285,32 @@ Tensor projectPattern(const Tensor &tensor, const std::vector<unsigned> &dims, c
   return *tensors[1 - source];
 }
 
+/// With a number added to a dimension.
+format::Expr replaced(const format::Expr &e, unsigned dim, int64_t more) {
+  if (e->kind == format::ExprKind::Dim && unsigned(e->value) == dim)
+    return format::binary(format::ExprKind::Add, e, format::constant(more));
+  return e->lhs && e->rhs ? format::binary(e->kind, replaced(e->lhs, dim, more), replaced(e->rhs, dim, more))
+                          : e;
+}
+
+/// A query whose coordinates are all dimensions of a tensor.
+struct PlainQuery {
+  Query query;
+  ComputedList computed;
+};
+
+PlainQuery withComputed(const Tensor &tensor, const Query &query, const Options &options) {
+  std::vector<unsigned> all(tensor.dims.size());
+  std::iota(all.begin(), all.end(), 0);
+  PlainQuery made{query, computeCoordinates(projectPattern(tensor, all, options), query.computed, options)};
+  made.query.computed.clear();
+  for (size_t k = 0; k < query.computed.size(); ++k)
+    for (Aggregate &aggregate : made.query.aggregates)
+      if (const int64_t low = made.computed.lows[k]; aggregate.value && low != 0)
+        aggregate.value = replaced(aggregate.value, unsigned(all.size() + k), low);
+  return made;
+}
+
 } // namespace
 
 void requireConvertible(ElementType type, const Encoding &from, const Encoding &to) {
@@ -308,6 +335,12 @@ Tensor convert(const Tensor &tensor, const Encoding &encoding, const Options &op
   requireFormat(tensor, encoding);
   ConversionReport own;
   return generated(tensor, encoding, options, report ? *report : own);
+}
+
+Tensor convertInOrder(const Tensor &list, const Encoding &encoding, const Options &options,
+                      ConversionReport &report) {
+  requireFormat(list, encoding);
+  return generated(list, encoding, options, report, /*inOrder=*/true);
 }
 
 Tensor compact(const Tensor &tensor, const Options &options) {
@@ -342,6 +375,15 @@ Compilation conversionCompilation(ElementType type, const Encoding &from, const 
   return conversionOp(type, from, to, index32, /*reuse=*/false).start(options, target);
 }
 
+/// Of a conversion that is one kernel.
+static std::string stepText(ElementType type, const Encoding &from, const Encoding &to, pipeline::Stage stage,
+                            const Options &options) {
+  if (stage == pipeline::Stage::Notation)
+    return fmt::format("// {}\n// from {}\n// to   {}\n", conversionOp(type, from, to, true, true).text(),
+                       format::print(from), format::print(to));
+  return conversionOp(type, from, format::withStoredValues(to), true, true).start(options).text(stage);
+}
+
 std::string explainConversion(ElementType type, const Encoding &from, const Encoding &to,
                               std::string_view stageName, const Options &options) {
   const pipeline::Stage stage = pipeline::stageNamed(stageName);
@@ -351,14 +393,20 @@ std::string explainConversion(ElementType type, const Encoding &from, const Enco
       throw Error(why);
   if (format::hasSlices(to))
     throwError("a conversion cannot make a slice; leave slice(…) out of {}", format::displayName(to));
-  if (stage == pipeline::Stage::Notation)
-    return fmt::format("// {}\n// from {}\n// to   {}\n", conversionOp(type, from, to, true, true).text(),
-                       format::print(from), format::print(to));
-  return conversionOp(type, from, format::withStoredValues(to), true, true).start(options).text(stage);
+  if (!needsNumbers(to))
+    return stepText(type, from, to, stage, options);
+  std::string text;
+  for (const auto &[before, after] : numberedSteps(from, to))
+    text += stepText(type, before, after, stage, options);
+  return text;
 }
 
 std::vector<Tensor> query(const Tensor &tensor, const Query &query, const Options &options) {
   checkOptions(options);
+  if (!query.computed.empty()) {
+    const PlainQuery plain = withComputed(tensor, query, options);
+    return engine::query(plain.computed.list, plain.query, options);
+  }
   std::vector<Tensor> answers;
   for (const Aggregate &aggregate : query.aggregates) {
     std::vector<unsigned> dims = distinguished(query, aggregate);
@@ -374,15 +422,21 @@ std::vector<Tensor> query(const Tensor &tensor, const Query &query, const Option
   return answers;
 }
 
-std::string explainQuery(ElementType type, const format::Encoding &encoding, const Query &query,
-                         std::string_view stageName, const Options &options) {
+std::string explainQuery(const Tensor &tensor, const Query &query, std::string_view stageName,
+                         const Options &options) {
   const pipeline::Stage stage = pipeline::stageNamed(stageName);
   if (stage == pipeline::Stage::Notation)
     throw Error("a query has no text of stage 'notation'");
   checkOptions(options);
+  if (!query.computed.empty()) {
+    const PlainQuery plain = withComputed(tensor, query, options);
+    const ComputedList &computed = plain.computed;
+    return stepText(computed.list.type, computed.from, computed.to, stage, options) +
+           explainQuery(computed.list, plain.query, stageName, options);
+  }
   std::string text;
   for (const Aggregate &aggregate : query.aggregates) {
-    const OneOp kernel = queryOp(type, encoding, query.select, aggregate, true);
+    const OneOp kernel = queryOp(tensor.type, tensor.encoding, query.select, aggregate, true);
     text += "// " + aggregate.name + ": " + kernel.text() + "\n" + kernel.start(options).text(stage);
   }
   return text;

@@ -240,6 +240,26 @@ def test_nothing_becomes_dense_by_itself(matrix):
         hash(A)
 
 
+def test_groups_with_fewer_entries_than_slots():
+    A = tl.from_coo((2, 8), ([1, 0, 0], [7, 3, 1]), np.array([3.0, 2.0, 1.0]), format="NV24")
+    assert "crd[2] : ( 1, 3, 0, 1, 0, 1, 0, 3 )" in A.print() and "values : ( 1, 2, 0, 0, 0, 0, 0, 3 )" in A.print()
+    np.testing.assert_array_equal(A.todense(), tl.from_coo((2, 8), ([1, 0, 0], [7, 3, 1]), np.array([3.0, 2.0, 1.0]), format="CSR").todense())
+    with pytest.raises(tl.TulleError, match=r"group \(i = 0, j = 0..3\) has 3 entries, this level holds at most 2"):
+        tl.from_coo((2, 8), ([0, 0, 0], [0, 1, 2]), np.ones(3), format="NV24")
+
+
+def test_queries_of_computed_coordinates(matrix):
+    S = matrix().tocoo()
+    A = tl.asarray(matrix())
+    diagonals = np.bincount(S.col - S.row + 59, minlength=104)
+    np.testing.assert_array_equal(tl.query("select [j - i] -> count(i) as n", A)["n"], diagonals)
+    blocks = np.zeros((30, 23), int)
+    np.add.at(blocks, (S.row // 2, S.col // 2), 1)
+    np.testing.assert_array_equal(tl.query("select [i / 2, j / 2] -> count(i, j) as n", A)["n"], blocks)
+    assert tl.query("select [] -> max(#i) as most", A)["most"] == np.bincount(S.row).max() - 1
+    np.testing.assert_array_equal(tl.query("select [k] -> id() as nz", A.to("DIA"))["nz"], diagonals > 0)
+
+
 def test_queries_and_descriptions(matrix):
     S = matrix()
     A = tl.asarray(S)

@@ -39,6 +39,27 @@ static std::map<std::string, std::string> outputsOf(const QueryOptions &options,
   return paths;
 }
 
+/// Where the first element of an answer is not at coordinate 0.
+static void printOrigins(const notation::Query &query, const runtime::Tensor &tensor) {
+  const auto order = unsigned(tensor.dims.size());
+  for (size_t at = 0; at < query.select.size(); ++at) {
+    if (query.select[at] < order)
+      continue;
+    const format::Expr &e = query.computed[query.select[at] - order];
+    if (e->kind == format::ExprKind::Counter)
+      continue;
+    std::vector<int64_t> sizes = tensor.dims;
+    for (int64_t &size : sizes)
+      size = std::max<int64_t>(size, 1);
+    if (const int64_t low = notation::valueRange(e, sizes).first; low != 0) {
+      format::Encoding shown = format::denseEncoding(order);
+      shown.levels.assign(1, {"", e, {}});
+      const std::string text = format::printLevel(shown, 0);
+      fmt::print("index 0 of dimension {} is {} = {}\n", at, text.substr(0, text.find(" : ")), low);
+    }
+  }
+}
+
 static void query(const QueryOptions &options) {
   if (!options.suggest.empty())
     return printSuggestions(options.suggest, options.dims, options.kernel, options.measure);
@@ -46,16 +67,16 @@ static void query(const QueryOptions &options) {
     throw Error("query: give a query and a file, or --suggest FILE");
   runtime::FileContents contents = readAlone(options.file, options.dims, "");
   auto order = unsigned(contents.dims().size());
-  notation::Query parsed = notation::parseQuery(options.text, format::dimensionNames(order));
-  std::map<std::string, std::string> outputs = outputsOf(options, parsed);
   std::string format = options.format.empty() ? contents.suggested : options.format;
   format::Encoding encoding =
       format::parseFormat(format, order, options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("-f '{}': {}", options.format, why);
+  notation::Query parsed = notation::parseQuery(options.text, encoding);
+  std::map<std::string, std::string> outputs = outputsOf(options, parsed);
   runtime::Tensor tensor = store(options.file, std::move(contents), encoding);
   if (!options.stage.empty()) {
-    std::string text = engine::explainQuery(tensor.type, tensor.encoding, parsed, options.stage);
+    std::string text = engine::explainQuery(tensor, parsed, options.stage);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
@@ -67,13 +88,14 @@ static void query(const QueryOptions &options) {
     else
       fmt::print("{}\n", summarize(name, answers[k]));
   }
+  printOrigins(parsed, tensor);
 }
 
 void addQuery(CLI::App &app) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App *command =
       app.add_subcommand("query", "Count and bound the stored entries of a tensor, by row, by diagonal, …");
-  command->add_option("query", options->text, "select [DIMENSIONS] -> AGGREGATE as NAME, …")->type_name("");
+  command->add_option("query", options->text, "select [COORDINATES] -> AGGREGATE as NAME, …")->type_name("");
   command->add_option("file", options->file, "A tensor file, or a generator")->type_name("");
   command->add_option("-f,--format", options->format, "The storage format; default: what the file suggests")
       ->type_name("");
@@ -95,13 +117,16 @@ void addQuery(CLI::App &app) {
                    "What the formats are for: spmv (default) or spmm:COLUMNS, a product with a dense matrix")
       ->needs(suggest)
       ->type_name("");
-  command->footer("Dimensions are called i, j, k, l, ... in order. Aggregates, over the entries at each "
-                  "coordinate of the\n"
-                  "selected dimensions: count(j,...) different coordinates, max(e) and min(e) of an "
-                  "expression of dimensions,\n"
+  command->footer("Dimensions are called i, j, k, l, ... in order; the letters behind them are levels of the "
+                  "format that are\n"
+                  "no dimension. Coordinates are these, expressions of them, and counters such as #i. "
+                  "Aggregates, over the entries\n"
+                  "at each selected coordinate: count(e,...) different coordinates, max(e) and min(e) of an "
+                  "expression,\n"
                   "id() 1 where there is an entry.\n"
                   "Example:\n  tulle query 'select [i] -> count(j) as n' matrix.mtx -o n=n.npy\n"
-                  "  tulle query 'select [] -> max(j - i) as upper, min(j - i) as lower' grid2d:100");
+                  "  tulle query 'select [] -> max(j - i) as upper, min(j - i) as lower' grid2d:100\n"
+                  "  tulle query 'select [j - i] -> count(i) as n' grid2d:100");
   command->callback([options] { query(*options); });
 }
 

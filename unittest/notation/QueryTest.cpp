@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-Query parse(const std::string &text) { return parseQuery(text, {"i", "j", "k"}); }
+Query parse(const std::string &text) { return parseQuery(text, format::denseEncoding(3)); }
 
 std::string errorOf(const std::string &text) {
   try {
@@ -51,10 +51,38 @@ TEST(Query, errorsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("select [i] -> id() as a, max(j) as a"), HasSubstr("two results are called 'a'"));
   EXPECT_THAT(errorOf("select [i] -> max(i * j) as a"),
               HasSubstr("1:21: error: a product of two variables is not affine"));
-  EXPECT_THAT(errorOf("select [i] -> max(#j) as a"), HasSubstr("expected +, -, *, floordiv and mod"));
+  EXPECT_THAT(errorOf("select [#i + 1] -> id() as a"), HasSubstr("1:9: error: a counter stands alone here"));
+  EXPECT_THAT(errorOf("select [7] -> id() as a"),
+              HasSubstr("1:9: error: expected an expression of dimensions"));
+  EXPECT_THAT(errorOf("select [rank(i by count(j))] -> id() as a"), HasSubstr("a query knows no ranks"));
+  EXPECT_THAT(errorOf("select [j - i, j - i] -> id() as a"), HasSubstr("1:16: error: this is listed twice"));
+  EXPECT_THAT(errorOf("select [j - i] -> count(j - i) as a"), HasSubstr("1:25: error: this is selected"));
   EXPECT_THAT(errorOf("select [i] -> max(j) as a b"), HasSubstr("expected ',' or the end of the query"));
   EXPECT_THAT(errorOf(""), HasSubstr("select"));
   EXPECT_THAT(errorOf("select [i"), HasSubstr("error"));
+}
+
+TEST(Query, computedCoordinates) {
+  Query query = parse("select [j - i, k] -> count(i / 2) as n, max(2 * #i + j) as most");
+  EXPECT_THAT(query.select, ElementsAre(3, 2));
+  EXPECT_THAT(query.aggregates[0].counted, ElementsAre(4));
+  ASSERT_EQ(query.computed.size(), 3u);
+  EXPECT_EQ(query.computed[2]->kind, format::ExprKind::Counter);
+  EXPECT_TRUE(format::equal(query.aggregates[1].value->lhs->rhs, format::dim(5)));
+}
+
+TEST(Query, levelsHaveNames) {
+  auto computed = [](const char *text, const char *format) {
+    return parseQuery(text, format::parseFormat(format, 2)).computed;
+  };
+  const format::Expr difference = format::binary(format::ExprKind::Sub, format::dim(1), format::dim(0));
+  EXPECT_TRUE(format::equal(computed("select [k] -> id() as nz", "DIA").at(0), difference));
+  EXPECT_EQ(computed("select [k] -> id() as nz", "ELL").at(0)->kind, format::ExprKind::Counter);
+  EXPECT_TRUE(format::equal(computed("select [offset] -> id() as nz",
+                                     "(i, j) -> (offset = j - i : squeezed, i : dense, j : offset)")
+                                .at(0),
+                            difference));
+  EXPECT_EQ(computed("select [l, m] -> id() as nz", "BCSR(2,3)").at(1)->kind, format::ExprKind::Mod);
 }
 
 format::Expr valueOf(const std::string &text) {

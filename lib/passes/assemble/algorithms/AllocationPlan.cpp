@@ -11,6 +11,7 @@ namespace tulle::assemble {
 Value boundInserts(const levels::Emitter &e, const Stream &stream) {
   if (stream.bound)
     return stream.bound;
+  Phase phase(e.builder, "analysis: number of entries");
   Register inserts(e, e.constant(0));
   cloneCounting(e.builder, stream, nullptr, [&](ValueRange) { inserts.increment(); });
   return inserts.get();
@@ -22,6 +23,7 @@ Value boundEntries(const Target &target, const Stream &stream) {
 }
 
 Value countEntries(const Target &target, const Stream &stream, const parallel::Chunk *chunk) {
+  Phase phase(target.builder, "analysis: number of entries");
   const unsigned last = target.storedLevels() - 1;
   const bool byFiber = FiberAnalysis::oneIterationEach(stream, last);
   Register inserts(target, target.constant(0)), entries(target, target.constant(0));

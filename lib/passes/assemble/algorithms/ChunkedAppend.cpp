@@ -74,6 +74,7 @@ void appendAlone(Target &target, const Appending &how,
   std::unique_ptr<AppendLoops> loops = how.loops(target, {});
   Appender appender = how.appender(target, /*counting=*/false);
   Values positions = bounds([&] {
+    Phase phase(target.builder, "analysis: number of positions");
     Appender counter = how.appender(target, /*counting=*/true);
     loops->append(counter, nullptr);
     return counter.positionCounts();
@@ -396,9 +397,13 @@ void ChunkedAppend::appendInPlace(const Appending &how) const {
     const parallel::Chunk own = chunk(number);
     if (how.copied)
       how.copied->copy(target, number, chunks);
-    Appender counter = how.appender(target, /*counting=*/true);
-    loops->append(counter, &own);
-    Values starts = scanInOrder(counter, number);
+    Values starts;
+    {
+      Phase phase(target.builder, "analysis: number of positions");
+      Appender counter = how.appender(target, /*counting=*/true);
+      loops->append(counter, &own);
+      starts = scanInOrder(counter, number);
+    }
     Appender appender = how.appender(target, /*counting=*/false);
     appender.beginChunk(starts);
     loops->append(appender, &own);
@@ -438,6 +443,7 @@ void ChunkedAppend::appendCounted(const Appending &how, Appender &whole) {
 /// entry that marks a coordinate for its fiber first is counted. `marks` has, by coordinate, 1 + the number
 /// of the last fiber that has it: unlike a set, it need not be emptied between fibers.
 Value ChunkedAppend::countChunk(Value marks, Value number) const {
+  Phase phase(target.builder, "analysis: number of entries");
   OpBuilder &b = target.builder;
   const parallel::Chunk own = chunk(number);
   Register count(target, target.constant(0));

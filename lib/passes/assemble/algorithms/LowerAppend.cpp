@@ -5,6 +5,7 @@
 #include "passes/assemble/algorithms/AllocationPlan.h"
 #include "passes/assemble/algorithms/ChunkedAppend.h"
 #include "passes/assemble/algorithms/CoordinateList.h"
+#include "passes/assemble/algorithms/Counters.h"
 #include "passes/assemble/algorithms/SegmentRuns.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
 #include "passes/assemble/choose/Strategies.h"
@@ -53,11 +54,16 @@ public:
       : target(target), stream(stream), copied(copied) {}
 
   void append(Appender &appender, const parallel::Chunk *chunk) override {
-    const bool byFiber = FiberAnalysis::oneIterationEach(stream, appender.fiberLevels());
+    const bool numbered = has(stream.order, format::ExprKind::Counter);
+    const bool byFiber = !numbered && FiberAnalysis::oneIterationEach(stream, appender.fiberLevels());
     if (byFiber)
       appender.byFiber();
+    Counters counters(target, stream.order, {});
+    counters.reset();
     auto insert = [&](ValueRange dims, Value value) {
-      appender.append(target.levelCoordinates(dims), value);
+      counters.enter(dims);
+      auto number = [&](const format::ExprNode &counter) { return counters.number(counter); };
+      appender.append(target.levelCoordinates(dims, number), value);
     };
     cloneFibers(
         target, stream, byFiber ? appender.fiberLevels() : 0, chunk, insert,
@@ -210,9 +216,13 @@ bool countsByLengths(const Stream &stream) {
 
 /// Everything but where segments end is there already.
 void appendSegments(Target &target, const Appending &how, Value coordinates, bool parallel) {
-  Appender counter = how.appender(target, /*counting=*/true);
-  how.loops(target, {})->append(counter, nullptr);
-  Value count = counter.positionCounts().front();
+  Value count;
+  {
+    Phase phase(target.builder, "analysis: number of positions");
+    Appender counter = how.appender(target, /*counting=*/true);
+    how.loops(target, {})->append(counter, nullptr);
+    count = counter.positionCounts().front();
+  }
   how.copied->alias(target);
   how.appender(target, /*counting=*/false).allocate(count);
   target.checkWidth(*target.storage.layout.positions[1], count);
@@ -244,7 +254,11 @@ void appendList(Target &target, AppendOp op) {
 
 void appendEntries(Target &target, AppendOp op) {
   const Stream stream = streamOf(op.getSource().getDefiningOp<EntriesOp>(), target.encoding());
-  std::optional<BufferReuse> reuse = BufferReuse::find(target, stream, op.getShare());
+  // A number depends on the entries before: one thread gives them, to all entries.
+  const bool numbered = has(stream.order, format::ExprKind::Counter);
+  std::optional<BufferReuse> reuse;
+  if (!numbered)
+    reuse = BufferReuse::find(target, stream, op.getShare());
   const bool asRuns = !reuse && SegmentRuns::fits(target, stream);
   auto loops = [&](Target &to, Value) -> std::unique_ptr<AppendLoops> {
     if (asRuns)
@@ -266,12 +280,14 @@ void appendEntries(Target &target, AppendOp op) {
   // hardly have to run to say.
   const bool inPlace = reuse || asRuns || countsBySegments(stream) || countsByLengths(stream);
   const auto mode = inPlace ? ChunkedAppend::Mode::InPlace : ChunkedAppend::Mode::Staged;
-  ChunkedAppend::appendOrElse(target, stream, stream.bound, op.getParallel(), mode, how, alone);
+  ChunkedAppend::appendOrElse(target, stream, stream.bound, op.getParallel() && !numbered, mode, how, alone);
+  target.freeScratch();
 }
 
 Values lower(OpBuilder &b, AppendOp op) {
   Target target(b, op.getLoc(), cast<RankedTensorType>(op.getTensor()), op.getSizes(), op.getCombine(),
                 op.getPlan());
+  Phase phase(b, "assembly: coordinates and values");
   op.getCount() ? appendList(target, op) : appendEntries(target, op);
   return target.storage.fields;
 }

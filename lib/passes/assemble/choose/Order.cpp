@@ -32,13 +32,35 @@ public:
 
   /// The stream ascends by this next expression where all before agree; they then agree on this too.
   bool advance(const Expr &e) {
-    for (Part part : unfixed(partOf(e)))
+    if (e->kind == ExprKind::Counter)
+      return advanceCounter(*e);
+    const Part whole = partOf(e);
+    deduce(); // what is known may say all of it
+    for (Part part : unfixed(whole))
       if (!consume(part))
         return false;
     return true;
   }
 
 private:
+  /// Where nothing but the dimensions that a counter names is fixed, it numbers what comes next, one after
+  /// the other (Strategies.h: countersAscend), and so fixes all there is; where all is fixed, it is as well.
+  bool advanceCounter(const format::ExprNode &counter) {
+    if (!nextKey())
+      return true;
+    const std::vector<Expr> named = dimensionsOf(counter.dims);
+    const bool knowsAll = llvm::all_of(named, [&](const Expr &dim) { return isFixed(dim); });
+    auto isNamed = [&](const Part &part) {
+      return llvm::any_of(named,
+                          [&](const Expr &dim) { return format::equal(quantities[part.quantity], dim); });
+    };
+    if (!knowsAll || !llvm::all_of(fixed, isNamed))
+      return false;
+    for (const Part &key : std::vector<Part>(rest))
+      markFixed(key);
+    return true;
+  }
+
   bool consume(Part part) {
     part = reduce(part);
     while (part.low < part.high) {

@@ -154,8 +154,8 @@ std::optional<int64_t> workspaceBlock(const TargetFacts &target) {
 bool fitsAppendBlocks(const TargetFacts &target, const Stream &stream) {
   const Order &order = stream.order;
   unsigned stored = target.storedLevels();
-  return stored > 0 && stored < target.levels() && !order.unique && target.fillIsIdentity() &&
-         growsAtEnds(target) && order.sortedLevels() >= stored &&
+  return stored > 0 && stored < target.levels() && !order.unique && !has(order, ExprKind::Counter) &&
+         target.fillIsIdentity() && growsAtEnds(target) && order.sortedLevels() >= stored &&
          FiberAnalysis::oneIterationEach(stream, stored) && matchBlockLoops(target, stream);
 }
 
@@ -165,6 +165,8 @@ static bool fitsAppend(const TargetFacts &target, const Stream &stream) {
     return false;
   unsigned stored = target.storedLevels();
   if (order.sortedLevels() < stored)
+    return false;
+  if (has(order, ExprKind::Counter) && (!order.unique || !countersAscend(order, target.encoding().order())))
     return false;
   // A repeat in a block is told by what is there already, or because it comes next to the first.
   return order.unique || stored == target.levels() || target.fillIsIdentity() || order.sorted();
