@@ -69,6 +69,13 @@ static Answer describe(const Ell &made) {
   answer.values = {{made.value.get(), n}};
   return answer;
 }
+static Answer describe(const Skyline &made) {
+  const size_t n = size_t(made.rows);
+  Answer answer;
+  answer.indices = {{made.pos.get(), n + 1}, {made.first.get(), n}};
+  answer.values = {{made.value.get(), size_t(made.pos[made.rows])}};
+  return answer;
+}
 static Answer describe(const Bcsr &made) {
   const size_t n = size_t(made.pos[made.blockRows]);
   Answer answer;
@@ -98,6 +105,12 @@ static std::optional<Runner> conversion(const Task &task) {
     return building([coo = input.coo()] { return cooToDia(coo); });
   if (task.format == "CSR" && task.target == "ELL")
     return building([a] { return csrToEll(a); });
+  if (task.format == "CSC" && task.target == "ELL")
+    return building([c = input.csc().view()] { return cscToEll(c); });
+  if (task.format == "COO-soa" && task.target == "ELL")
+    return building([coo = input.coo()] { return cooToEll(coo); });
+  if (task.format == "CSR" && task.target == "skyline")
+    return building([a] { return csrToSkyline(a); });
   if (task.format == "CSR" && task.target == "BCSR(4,4)")
     return building([a] { return csrToBcsr4(a); });
   return std::nullopt;

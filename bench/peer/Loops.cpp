@@ -184,6 +184,56 @@ Ell csrToEll(const CsrView &from) {
   return to;
 }
 
+/// `each(visit)` calls visit(i, j, value) for every entry, those of a row by column.
+template <typename Each> static Ell toEll(int64_t rows, Each each) {
+  std::vector<int32_t> length(size_t(rows), 0);
+  each([&](int64_t i, int64_t, double) { ++length[size_t(i)]; });
+  const int64_t width = rows ? *std::max_element(length.begin(), length.end()) : 0;
+  Ell to{rows, width, uninitialized<int32_t>(width * rows), uninitialized<double>(width * rows)};
+  std::fill_n(to.crd.get(), width * rows, -1);
+  std::fill_n(to.value.get(), width * rows, 0.0);
+  std::fill(length.begin(), length.end(), 0);
+  each([&](int64_t i, int64_t j, double v) {
+    const int64_t at = length[size_t(i)]++ * rows + i;
+    to.crd[at] = int32_t(j);
+    to.value[at] = v;
+  });
+  return to;
+}
+
+Ell cscToEll(const CsrView &from) {
+  return toEll(from.columns, [&](auto visit) {
+    for (int64_t j = 0; j < from.rows; ++j)
+      for (int32_t k = from.pos[j]; k < from.pos[j + 1]; ++k)
+        visit(from.crd[k], j, from.value[k]);
+  });
+}
+
+Ell cooToEll(const CooView &from) {
+  return toEll(from.rows, [&](auto visit) {
+    for (int64_t k = 0; k < from.count; ++k)
+      visit(from.row[k], from.column[k], from.value[k]);
+  });
+}
+
+Skyline csrToSkyline(const CsrView &from) {
+  const int64_t rows = from.rows;
+  Skyline to{rows, uninitialized<int32_t>(rows + 1), uninitialized<int32_t>(rows), {nullptr, freeDoubles}};
+  to.pos[0] = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int32_t begin = from.pos[i], end = from.pos[i + 1];
+    to.first[i] = begin < end ? from.crd[begin] : 0;
+    const int64_t last =
+        begin < end ? std::max<int64_t>(from.crd[end - 1], std::min(i, from.columns - 1)) : -1;
+    to.pos[i + 1] = to.pos[i] + int32_t(begin < end ? last - to.first[i] + 1 : 0);
+  }
+  to.value = zeroed(to.pos[rows]);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int32_t k = from.pos[i]; k < from.pos[i + 1]; ++k)
+      to.value[to.pos[i] + from.crd[k] - to.first[i]] = from.value[k];
+  return to;
+}
+
 Bcsr csrToBcsr4(const CsrView &from) {
   const int64_t blockRows = (from.rows + 3) / 4, blockColumns = (from.columns + 3) / 4;
   std::vector<int32_t> seen(size_t(blockColumns), -1);

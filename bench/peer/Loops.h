@@ -40,6 +40,13 @@ struct Ell {
   Array<int32_t> crd;
   Array<double> value;
 };
+/// Tulle's skyline: row i is value[pos[i] … pos[i + 1]), from column first[i] to its last entry or the
+/// diagonal.
+struct Skyline {
+  int64_t rows;
+  Array<int32_t> pos, first;
+  std::unique_ptr<double[], void (*)(double *)> value;
+};
 struct Bcsr {
   int64_t blockRows;
   Array<int32_t> pos, crd;
@@ -53,6 +60,9 @@ Dia csrToDia(const CsrView &from);
 Dia cscToDia(const CsrView &from);
 Dia cooToDia(const CooView &from);
 Ell csrToEll(const CsrView &from);
+Ell cscToEll(const CsrView &from);
+Ell cooToEll(const CooView &from);
+Skyline csrToSkyline(const CsrView &from);
 /// Blocks of 4 by 4; the sizes need not be multiples.
 Bcsr csrToBcsr4(const CsrView &from);
 Csr add(const CsrView &a, const CsrView &b);

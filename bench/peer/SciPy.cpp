@@ -111,7 +111,7 @@ static const char *nameOf(const Task &task) {
   case Op::BlockDiagonal:
     return "block_diag";
   case Op::Convert:
-    return known && task.target != "ELL" ? "Convert" : nullptr;
+    return known && task.target != "ELL" && task.target != "skyline" ? "Convert" : nullptr;
   default:
     return nullptr;
   }

@@ -204,6 +204,7 @@ static std::vector<Kernel> conversions() {
     const char *name, *from, *to;
     std::vector<Target> want;
     bool borrowed = false;
+    std::vector<std::string> inputs = matrices;
   };
   const Target loop{1, "loop"}, library{5, kMlirLibrary};
   std::vector<Kernel> list;
@@ -216,9 +217,17 @@ static std::vector<Kernel> conversions() {
         {"CSC->DIA", "CSC", "DIA", {{4, "SciPy"}}},
         {"COO->DIA", "COO-soa", "DIA", {{4, "SciPy"}}},
         {"CSR->ELL", "CSR", "ELL", {loop}},
+        {"CSC->ELL", "CSC", "ELL", {loop}},
+        {"COO->ELL", "COO-soa", "ELL", {loop}},
+        {"CSR->skyline",
+         "CSR",
+         "skyline",
+         {loop},
+         /*borrowed=*/false,
+         {"lower:grid2d:200", "band:100000:16"}},
         {"CSR->BCSR(4,4)", "CSR", "BCSR(4,4)", {{2, "SciPy"}, loop, library}}}) {
     list.push_back(
-        {"convert", p.name, "", Op::Convert, p.from, p.to, 0, matrices, p.want, {{1.6, kOneThread}}});
+        {"convert", p.name, "", Op::Convert, p.from, p.to, 0, p.inputs, p.want, {{1.6, kOneThread}}});
     list.back().want.push_back({.each = 0.8});
     list.back().borrowed = p.borrowed;
   }
