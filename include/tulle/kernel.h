@@ -15,6 +15,8 @@ struct CompileOptions {
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
+  unsigned vectorLength = 0;  ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
+  bool wideIndices = false;   ///< gather with 64-bit indices where coordinates fit 32 bits, too
   std::string schedule;       ///< "reorder(i, k, j); assemble(C, count)": how to compute, where the
                               ///< default is not wanted
   /// Results besides those that no later statement reads; other intermediate tensors need not exist in

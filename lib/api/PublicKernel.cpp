@@ -99,6 +99,8 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->schedule = options.schedule;
   impl->asked = options.results;
   impl->options.strictFp = options.strictFp;
+  impl->options.vectorLength = options.vectorLength;
+  impl->options.wideIndices = options.wideIndices;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;
   impl->options.deterministic = options.deterministic;

@@ -11,6 +11,10 @@
 #include "passes/import/Import.h"
 #include "passes/program/PrintSchedule.h"
 #include "passes/program/TensorFlow.h"
+#include "support/Errors.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -132,7 +136,16 @@ Compilation::Compilation(std::string source, std::vector<std::string> tensors,
   dialect::setCpu(*module, target.plan);
 }
 
+static bool hasScalableVectors(const Target &target) {
+  return llvm::Triple(target.triple).isAArch64() &&
+         makeTargetMachine(target, /*quick=*/true)->getMCSubtargetInfo()->checkFeatures("+sve");
+}
+
 void Compilation::advance(Stage stage) {
+  if (stage == Stage::Llvm && options.scalable && !hasScalableVectors(target))
+    throwError("scalable vectors are those of SVE, which {} has not; compile for a processor that has "
+               "(--target aarch64-linux-gnu --march neoverse-v1), or leave scalable out",
+               target.cpu);
   if (mlir::succeeded(pipeline::run(*module, reached, stage, options))) {
     reached = stage;
     return;

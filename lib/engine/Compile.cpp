@@ -32,6 +32,8 @@ void checkOptions(const Options &options) {
   if (options.vectorLength > 64 || (options.vectorLength & (options.vectorLength - 1)) != 0)
     throwError("vector length {}: expected a power of 2 up to 64, or 0 to let the compiler choose",
                options.vectorLength);
+  if (options.scalable && options.vectorLength == 0)
+    throw Error("scalable vectors: give the vector length, the elements of one granule (2 of f64 for SVE)");
   if (options.threads > kMostThreads)
     throwError("threads = {}: expected at most {}, or 0 for all cores", options.threads, kMostThreads);
   if (std::vector<std::string> known = strategyNames(); std::ranges::count(known, options.strategy) == 0)
@@ -53,7 +55,8 @@ bool coordinatesFit32(const notation::Program &program) {
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   index32 &= !options.wideIndices;
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
-          options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst};
+          options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst,
+          options.scalable};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew; the same for copies of one
@@ -100,12 +103,13 @@ bool dependsOnSizes(const notation::Program &program) {
 
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
-  return fmt::format("{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} wide {:d} strategy {} "
-                     "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
-                     compiler, host().triple, host().cpu, host().features, iteration::printCpu(host().plan),
-                     options.strictFp, options.dropZeros, options.vectorLength, options.wideIndices,
-                     options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
-                     options.upstreamPasses, options.lowerFirst);
+  return fmt::format(
+      "{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} scalable {:d} wide {:d} strategy {} "
+      "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
+      compiler, host().triple, host().cpu, host().features, iteration::printCpu(host().plan),
+      options.strictFp, options.dropZeros, options.vectorLength, options.scalable, options.wideIndices,
+      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
+      options.upstreamPasses, options.lowerFirst);
 }
 
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its

@@ -11,7 +11,8 @@ struct Options {
   bool strictFp = false;     ///< reductions keep the order of the loops
   bool dropZeros = false;    ///< sparse results do not store what equals their fill
   unsigned vectorLength = 0; ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
-  bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32. For tests
+  bool scalable = false;     ///< vectorLength elements are those of one granule of a scalable vector
+  bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
   bool deterministic = false;    ///< results have the same bits for any number of threads

@@ -45,6 +45,7 @@ struct Options {
   std::string strategy = "auto"; ///< of loops over sets of coordinates, as in `tulle.coiterate`
   std::string upstreamPasses;    ///< MLIR's, of functions, as text, run behind every pass. For tests
   uint64_t lowerFirst = 0; ///< draws loops over sets that are lowered before the others; 0: none. For tests
+  bool scalable = false;   ///< vectorLength elements are those of one granule of a scalable vector
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

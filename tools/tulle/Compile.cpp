@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string name, output, package, header, target, threads = "none", strategy = "auto";
   std::vector<std::string> march, convert; ///< convert: from, to
   unsigned order = 2;
+  VectorOptions vectors;
   bool strictFp = false, dropZeros = false, json = false, quiet = false;
 };
 } // namespace
@@ -45,6 +46,7 @@ static aot::AheadOptions aheadOptions(const CompileOptions &options) {
                                               : aot::Threads::None;
   ahead.engine.strictFp = options.strictFp;
   ahead.engine.dropZeros = options.dropZeros;
+  options.vectors.applyTo(ahead.engine);
   ahead.engine.strategy = options.strategy;
   ahead.engine.threads =
       ahead.threads == aot::Threads::None ? 1 : 2; // of code, whether it has parallel regions
@@ -231,6 +233,7 @@ void addCompile(CLI::App &app) {
   addOutputOptions(*command, *options);
   addMachineOptions(*command, *options);
   addStrategyOption(*command, options->strategy);
+  addVectorOptions(*command, options->vectors);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");

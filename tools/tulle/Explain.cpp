@@ -18,6 +18,7 @@ struct ExplainOptions {
   std::string stage, output, html, strategy = "auto";
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
+  VectorOptions vectors;
   bool strictFp = false, scheduleIr = false;
 };
 } // namespace
@@ -37,6 +38,7 @@ static engine::Options engineOptionsOf(const ExplainOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
   options.threads.applyTo(engineOptions);
+  options.vectors.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
   return engineOptions;
 }
@@ -135,6 +137,7 @@ void addExplain(CLI::App &app) {
   addThreadOptions(*command, options->threads);
   command->get_option("--threads")->description("Threads the code is for (default 1: code without threads)");
   addStrategyOption(*command, options->strategy);
+  addVectorOptions(*command, options->vectors);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"

@@ -58,6 +58,20 @@ void addThreadOptions(CLI::App &command, ThreadOptions &options) {
                    "Results have the same bits for any number of threads");
 }
 
+void addVectorOptions(CLI::App &command, VectorOptions &options) {
+  CLI::Option *length =
+      command
+          .add_option("--vl", options.length,
+                      "Elements of a vector, a power of 2 up to 64 (default: chosen for processor and type)")
+          ->type_name("");
+  command
+      .add_flag("--scalable", options.scalable,
+                "Vectors are multiples of --vl elements, as many as the processor's registers hold (SVE)")
+      ->needs(length);
+  command.add_flag("--wide-indices", options.wideIndices,
+                   "Gather with 64-bit indices where coordinates fit 32 bits, too");
+}
+
 void addStrategyOption(CLI::App &command, std::string &strategy) {
   command
       .add_option("--strategy", strategy,

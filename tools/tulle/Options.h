@@ -29,6 +29,17 @@ struct ThreadOptions {
   }
 };
 void addThreadOptions(CLI::App &command, ThreadOptions &options);
+/// --vl, --scalable and --wide-indices.
+struct VectorOptions {
+  unsigned length = 0;
+  bool scalable = false, wideIndices = false;
+  void applyTo(engine::Options &options) const {
+    options.vectorLength = length;
+    options.scalable = scalable;
+    options.wideIndices = wideIndices;
+  }
+};
+void addVectorOptions(CLI::App &command, VectorOptions &options);
 /// --strategy, for engine::Options::strategy.
 void addStrategyOption(CLI::App &command, std::string &strategy);
 

@@ -26,6 +26,7 @@ struct RunOptions {
   std::string strategy = "auto";
   std::vector<std::string> outputs;
   int time = 0;
+  VectorOptions vectors;
   bool strictFp = false, dropZeros = false, check = false, noCache = false, quick = false, quiet = false;
 };
 
@@ -144,6 +145,7 @@ static void run(const RunOptions &options) {
   engineOptions.diskCache = !options.noCache;
   engineOptions.quick = options.quick;
   options.threads.applyTo(engineOptions);
+  options.vectors.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
   LoadedProgram loaded = load(options.program, /*withData=*/true, engineOptions, /*keep=*/options.check);
   const notation::Program &program = loaded.program;
@@ -205,6 +207,7 @@ void addRun(CLI::App &app) {
       ->type_name("");
   command->add_flag("--check", options->check,
                     "Compare the results with the dense interpreter (small tensors)");
+  addVectorOptions(*command, options->vectors);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
