@@ -249,8 +249,8 @@ def test_groups_with_fewer_entries_than_slots():
 
 
 def test_queries_of_computed_coordinates(matrix):
-    S = matrix().tocoo()
-    A = tl.asarray(matrix())
+    S = matrix()
+    A, S = tl.asarray(S), S.tocoo()
     diagonals = np.bincount(S.col - S.row + 59, minlength=104)
     np.testing.assert_array_equal(tl.query("select [j - i] -> count(i) as n", A)["n"], diagonals)
     blocks = np.zeros((30, 23), int)

@@ -149,7 +149,7 @@ TEST(Call, reportsWidthsAndGroups) {
     %l = llvm.mlir.constant(0 : i64) : i64
     %v = llvm.mlir.constant(70000 : i64) : i64
     %w = llvm.mlir.constant(16 : i64) : i64
-    %three = llvm.mlir.constant(3 : i64) : i64
+    %many = llvm.mlir.constant(17 : i64) : i64
     %level = llvm.mlir.constant(1 : i64) : i64
   )";
   std::string width =
@@ -160,9 +160,9 @@ TEST(Call, reportsWidthsAndGroups) {
   EXPECT_THROW(call(statement.code, {}, {{"y", &made}}), WidthError);
   EXPECT_THAT(
       errorOf(std::string(numbers) +
-                  "llvm.call @tulle_error_group(%level, %v, %three, %w) : (i64, i64, i64, i64) -> ()",
+                  "llvm.call @tulle_error_group(%level, %v, %many, %w) : (i64, i64, i64, i64) -> ()",
               shell("(i) -> (i floordiv 32 : dense, i mod 32 : structured[16,32])")),
-      testing::AllOf(HasSubstr("structured[16,32]"), HasSubstr("at most 16"), HasSubstr("has 3 entries")));
+      testing::AllOf(HasSubstr("structured[16,32]"), HasSubstr("at most 16"), HasSubstr("has 17 entries")));
 }
 
 /// A block that was given back is the next one of its size: other calls keep none while these tests run.
