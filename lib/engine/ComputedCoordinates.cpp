@@ -179,17 +179,14 @@ Tensor storeNumbered(const Tensor &tensor, const Encoding &encoding, const Optio
   target.posWidth = made.encoding.posWidth;
   target.crdWidth = made.encoding.crdWidth;
   Tensor result(target, tensor.type, tensor.dims);
-  size_t next = 0; // of the buffers that both have
+  size_t next =
+      0; // of the buffers that both have: how far a counter runs is stored, the size of a dimension is not
   result.buffers.clear();
-  for (const format::Field &field : result.layout->fields) {
-    const format::Level &level = encoding.levels[field.level];
-    if (field.kind != format::FieldKind::Sizes || !isCounter(level)) {
-      result.buffers.push_back(made.buffers[next++]);
-      continue;
-    }
-    result.buffers.push_back(
-        runtime::Buffer::copyOf(&size(level), 1, sizeof(int64_t), "the size of a counter"));
-  }
+  for (const format::Field &field : result.layout->fields)
+    result.buffers.push_back(field.kind == format::FieldKind::Sizes && !made.layout->sizes[field.level]
+                                 ? runtime::Buffer::copyOf(&size(encoding.levels[field.level]), 1,
+                                                           sizeof(int64_t), "the size of a counter")
+                                 : made.buffers[next++]);
   return result;
 }
 
