@@ -5,12 +5,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 #include "mlir/Dialect/SparseTensor/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/boundary/BoundaryPasses.h"
@@ -84,109 +81,6 @@ void captureScalars(linalg::GenericOp generic) {
   generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
 }
 
-//===--- Printing ---===//
-
-/// sparse_tensor.print of groups of structured[n, m], as upstream writes it: without what a slot holds that
-/// no entry took. Upstream has no such slots; here they hold zeros.
-class PrintGroups {
-public:
-  static bool fits(sparse_tensor::PrintOp op) {
-    const auto encoding = sparse_tensor::getSparseTensorEncoding(op.getTensor().getType());
-    if (!encoding || !getElementTypeOrSelf(op.getTensor()).isIntOrIndexOrFloat())
-      return false;
-    const ArrayRef<sparse_tensor::LevelType> levels = encoding.getLvlTypes();
-    return sparse_tensor::isNOutOfMLT(levels.back()) &&
-           llvm::all_of(levels.drop_back(), [](auto level) { return sparse_tensor::isDenseLT(level); });
-  }
-
-  explicit PrintGroups(sparse_tensor::PrintOp op)
-      : b(op.getLoc(), op), tensor(op.getTensor()), values(sparse_tensor::ToValuesOp::create(b, tensor)) {}
-
-  void print() {
-    const auto encoding = sparse_tensor::getSparseTensorEncoding(tensor.getType());
-    text("---- Sparse Tensor ----\nnse = ");
-    vector::PrintOp::create(b, eachEntry([](Value) {}));
-    text("dim = ");
-    list(llvm::map_to_vector(llvm::seq<int64_t>(encoding.getDimRank()),
-                             [&](int64_t d) -> Value { return tensor::DimOp::create(b, tensor, d); }));
-    text("lvl = ");
-    list(llvm::map_to_vector(llvm::seq<int64_t>(encoding.getLvlRank()), [&](int64_t l) -> Value {
-      return sparse_tensor::LvlOp::create(b, tensor, uint64_t(l));
-    }));
-    const auto last = uint64_t(encoding.getLvlRank() - 1);
-    text("crd[" + std::to_string(last) + "] : ");
-    entriesOf(sparse_tensor::ToCoordinatesOp::create(b, tensor, last));
-    text("values : ");
-    entriesOf(values);
-    text("----\n");
-  }
-
-private:
-  void text(const std::string &words) { vector::PrintOp::create(b, b.getStringAttr(words)); }
-  void sign(vector::PrintPunctuation sign) { vector::PrintOp::create(b, sign); }
-  void element(Value value) { vector::PrintOp::create(b, value, vector::PrintPunctuation::NoPunctuation); }
-
-  void list(ValueRange elements) {
-    sign(vector::PrintPunctuation::Open);
-    for (auto [k, value] : llvm::enumerate(elements)) {
-      if (k > 0)
-        sign(vector::PrintPunctuation::Comma);
-      element(value);
-    }
-    close();
-  }
-  void close() {
-    sign(vector::PrintPunctuation::Close);
-    sign(vector::PrintPunctuation::NewLine);
-  }
-
-  /// The elements of a buffer at entries.
-  void entriesOf(Value buffer) {
-    sign(vector::PrintPunctuation::Open);
-    eachEntry([&](Value at) { element(memref::LoadOp::create(b, buffer, at)); }, /*separate=*/true);
-    close();
-  }
-
-  /// Emits a loop over the positions that hold no zero; returns how many there are.
-  Value eachEntry(function_ref<void(Value)> body, bool separate = false) {
-    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    Value size = memref::DimOp::create(b, values, zero);
-    auto atEntry = [&](Value at, Value number) -> Value {
-      if (separate)
-        scf::IfOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, number, zero),
-                          [&](OpBuilder &nested, Location loc) {
-                            vector::PrintOp::create(nested, loc, vector::PrintPunctuation::Comma);
-                            scf::YieldOp::create(nested, loc);
-                          });
-      body(at);
-      return arith::AddIOp::create(b, number, one);
-    };
-    auto loop = scf::ForOp::create(b, zero, size, one, ValueRange(zero));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value number = loop.getRegionIterArg(0);
-    auto branch =
-        scf::IfOp::create(b, number.getType(), isEntry(loop.getInductionVar()), /*withElseRegion=*/true);
-    scf::YieldOp::create(b, branch.getResults());
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, atEntry(loop.getInductionVar(), number));
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, number);
-    return loop.getResult(0);
-  }
-
-  Value isEntry(Value at) {
-    Value value = memref::LoadOp::create(b, values, at);
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
-    if (isa<FloatType>(value.getType()))
-      return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
-  }
-
-  ImplicitLocOpBuilder b;
-  Value tensor, values;
-};
-
 //===--- Upstream's patterns ---===//
 
 constexpr StringRef fusion = "(anonymous namespace)::FuseSparseMultiplyOverAdd";
@@ -233,9 +127,6 @@ struct RewriteSparseOps : impl::RewriteSparseOpsBase<RewriteSparseOps> {
     for (Operation *op : ops)
       if (auto translation = dyn_cast<sparse_tensor::CrdTranslateOp>(op)) {
         translate(translation);
-      } else if (auto print = dyn_cast<sparse_tensor::PrintOp>(op); print && PrintGroups::fits(print)) {
-        PrintGroups(print).print();
-        print.erase();
       } else {
         ImplicitLocOpBuilder b(op->getLoc(), op);
         if (Value value = scalarOf(b, op)) {
