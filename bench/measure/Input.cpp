@@ -91,7 +91,6 @@ template <typename T> static Buffer borrowed(const T *data, int64_t count) {
 static Tensor tensor(const std::string &format, std::vector<int64_t> dims, std::vector<Buffer> buffers) {
   Tensor made;
   made.encoding = format::resolveWidths(format::parseFormat(format, unsigned(dims.size())), 1, 1);
-  made.layout = format::layout(made.encoding);
   made.dims = std::move(dims);
   made.buffers = std::move(buffers);
   return made;

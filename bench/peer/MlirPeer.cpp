@@ -97,7 +97,7 @@ static std::optional<Runner> tensorProduct(const Task &task) {
     if (!isTree && task.format != "COO-soa")
       return std::nullopt;
     std::vector<size_t> dims;
-    for (const format::Level &level : a.encoding.levels)
+    for (const format::Level &level : a.encoding->levels)
       dims.push_back(size_t(level.expr->value));
     const std::string map =
         isTree ? levelMap(dims, "compressed", "compressed", "compressed")

@@ -55,8 +55,8 @@ static std::map<std::string, notation::Binding> results(const Kernel &kernel, co
 /// The index arrays of 32 bits and the values: what the hand-written loops make too.
 static Answer describe(const Tensor &made) {
   Answer answer;
-  for (size_t f = 0; f < made.layout->fields.size(); ++f)
-    if (const format::Field &field = made.layout->fields[f];
+  for (size_t f = 0; f < made.layout().fields.size(); ++f)
+    if (const format::Field &field = made.layout().fields[f];
         field.width == 32 &&
         (field.kind == format::FieldKind::Positions || field.kind == format::FieldKind::Coordinates))
       answer.indices.push_back(indicesOf(made, f));

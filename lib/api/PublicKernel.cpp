@@ -174,7 +174,7 @@ notation::Binding detail::KernelImpl::bindingFor(const std::string &name,
   format::Encoding stored = *binding.encoding;
   for (auto width : {&format::Encoding::posWidth, &format::Encoding::crdWidth})
     if (stored.*width == 0)
-      stored.*width = tensor.encoding.*width;
+      stored.*width = (*tensor.encoding).*width;
   if (!(stored == tensor.encoding))
     refuseFormat(name, tensor.encoding, *binding.encoding);
   binding.encoding = tensor.encoding;

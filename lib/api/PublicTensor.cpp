@@ -63,38 +63,38 @@ int64_t AnyTensor::storedCount() const {
 int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 
 static BufferView viewOf(const runtime::Tensor &tensor, unsigned field) {
-  const format::Field &meta = tensor.layout->fields[field];
+  const format::Field &meta = tensor.layout().fields[field];
   unsigned width = meta.kind == format::FieldKind::Values ? 8 * byteWidth(tensor.type) : meta.width;
   return {tensor.buffers[field].data, tensor.buffers[field].count, width, tensor.buffers[field].owner};
 }
 
 static void requireLevel(const runtime::Tensor &tensor, unsigned level) {
-  if (level >= tensor.layout->positions.size())
+  if (level >= tensor.layout().positions.size())
     throwError("level {} of a format with {} levels; they are counted from 0", level,
-               tensor.layout->positions.size());
+               tensor.layout().positions.size());
 }
 
 BufferView AnyTensor::positions(unsigned level) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   requireLevel(tensor, level);
-  auto field = tensor.layout->positions[level];
+  auto field = tensor.layout().positions[level];
   return field ? viewOf(tensor, *field) : BufferView{};
 }
 
 BufferView AnyTensor::coordinates(unsigned level) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   requireLevel(tensor, level);
-  auto ref = tensor.layout->coordinates[level];
+  auto ref = tensor.layout().coordinates[level];
   return ref ? viewOf(tensor, ref->field) : BufferView{};
 }
 
 BufferView AnyTensor::rawValues() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
-  if (tensor.encoding.explicitVal)
+  if (tensor.encoding->explicitVal)
     throwError("a tensor of format {} has no values in memory: all are {}; convert it to the format without "
                "explicitVal first",
-               format::displayName(tensor.encoding), *tensor.encoding.explicitVal);
-  const BufferView values = viewOf(tensor, tensor.layout->valuesField());
+               format::displayName(tensor.encoding), *tensor.encoding->explicitVal);
+  const BufferView values = viewOf(tensor, tensor.layout().valuesField());
   if (tensor.buffers.back().isApart)
     throwError("the values of the tensor, a view in format {}, lie in several allocations; convert it with "
                "to(Format(\"ragged\")) first, or read it with a kernel",
@@ -111,11 +111,11 @@ std::vector<BufferView> AnyTensor::buffers() const {
 }
 
 void *AnyTensor::ownValues() {
-  if (Access::unwrap(*this).encoding.explicitVal)
+  if (Access::unwrap(*this).encoding->explicitVal)
     rawValues(); // says why there are none
   if (Access::unwrap(*this).pickedSlots)
     impl->tensor = engine::compact(impl->tensor);
-  runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout->valuesField()];
+  runtime::Buffer &values = impl->tensor.buffers[impl->tensor.layout().valuesField()];
   if (!values.own || values.owner.use_count() > 1)
     values = runtime::Buffer::copyOf(values, "a copy of the values");
   return values.data;
@@ -296,12 +296,12 @@ AnyTensor borrowAny(const std::string &element, std::vector<int64_t> dims, const
   tensor.buffers.reserve(buffers.size());
   for (size_t f = 0; f < buffers.size(); ++f) {
     const BufferView &view = buffers[f];
-    if (tensor.layout->fields[f].implied) {
+    if (tensor.layout().fields[f].implied) {
       tensor.buffers.push_back(runtime::Buffer::borrow(nullptr, view.count, 0));
       continue;
     }
-    bool isValues = f == tensor.layout->valuesField();
-    unsigned width = isValues ? 8 * byteWidth(tensor.type) : tensor.layout->fields[f].width;
+    bool isValues = f == tensor.layout().valuesField();
+    unsigned width = isValues ? 8 * byteWidth(tensor.type) : tensor.layout().fields[f].width;
     if (view.width != width || view.count < 0 || (view.count && !view.data))
       throwError("tulle::borrow: buffer {} has {} elements of {} bits, but the format needs {} bits", f,
                  view.count, view.width, width);

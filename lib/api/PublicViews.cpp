@@ -88,8 +88,8 @@ runtime::Tensor copyReshaped(const runtime::Tensor &tensor, const std::vector<in
                                                                  : "CSF",
                                               unsigned(dims.size()));
   for (format::Encoding *encoding : {&vector, &made}) {
-    encoding->fill = tensor.encoding.fill;
-    encoding->implicitVal = tensor.encoding.implicitVal;
+    encoding->fill = tensor.encoding->fill;
+    encoding->implicitVal = tensor.encoding->implicitVal;
   }
   // The stride is the number of elements by now.
   const runtime::Tensor flat =

@@ -139,9 +139,9 @@ std::string CallMemory::resultText() const {
 }
 
 std::string CallMemory::levelText(int64_t level) const {
-  if (!made || level < 0 || level >= int64_t(made->encoding.levels.size()))
+  if (!made || level < 0 || level >= int64_t(made->encoding->levels.size()))
     return fmt::format("level {}", level);
-  return fmt::format("level {} ({})", level, format::print(made->encoding.levels[size_t(level)].format));
+  return fmt::format("level {} ({})", level, format::print(made->encoding->levels[size_t(level)].format));
 }
 
 static std::string sizeText(uint64_t bytes) {
@@ -298,7 +298,7 @@ static std::string productText(format::Large parents, format::Large each) {
 
 int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t each) {
   const int64_t positions = checkedSize(level, parents, each);
-  if (!made || level < 0 || level >= int64_t(made->encoding.levels.size()))
+  if (!made || level < 0 || level >= int64_t(made->encoding->levels.size()))
     return positions;
   bool refused = true;
   report([&] {
@@ -322,8 +322,8 @@ int64_t CallMemory::checkedPositions(int64_t level, int64_t parents, int64_t eac
 void CallMemory::widthError(int64_t level, int64_t value, int64_t width) {
   report([&] {
     const char *what = "coordinate or position", *option = "posWidth or crdWidth";
-    if (made && made->encoding.posWidth != made->encoding.crdWidth) {
-      bool position = unsigned(width) == made->encoding.posWidth;
+    if (made && made->encoding->posWidth != made->encoding->crdWidth) {
+      bool position = unsigned(width) == made->encoding->posWidth;
       what = position ? "position" : "coordinate";
       option = position ? "posWidth" : "crdWidth";
     }
@@ -342,7 +342,7 @@ static std::string regionText(const runtime::Tensor &tensor, size_t level, int64
     return "";
   std::vector<int64_t> begin(tensor.dims.size(), 0), extent = tensor.dims;
   for (size_t l = level; l-- > 0;) {
-    format::LevelKind kind = tensor.encoding.levels[l].format.kind;
+    format::LevelKind kind = tensor.encoding->levels[l].format.kind;
     int64_t size = format::levelSize((*digits)[l], tensor.dims);
     if ((kind != format::LevelKind::Dense && kind != format::LevelKind::Batch) || size <= 0)
       return "";
@@ -355,7 +355,7 @@ static std::string regionText(const runtime::Tensor &tensor, size_t level, int64
   for (size_t d = 0; d < begin.size(); ++d) {
     // Blocks may reach beyond the dimension, and what numbers hold.
     int64_t last = begin[d] + (std::min(extent[d], tensor.dims[d] - begin[d]) - 1);
-    text += fmt::format("{}{} = {}", d ? ", " : "", tensor.encoding.dims[d].name, begin[d]);
+    text += fmt::format("{}{} = {}", d ? ", " : "", tensor.encoding->dims[d].name, begin[d]);
     if (last > begin[d])
       text += fmt::format("..{}", last);
   }
@@ -364,8 +364,8 @@ static std::string regionText(const runtime::Tensor &tensor, size_t level, int64
 
 void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_t most) {
   report([&] {
-    const bool known = made && level >= 0 && level < int64_t(made->encoding.levels.size());
-    if (known && made->encoding.levels[size_t(level)].expr->kind == format::ExprKind::Counter)
+    const bool known = made && level >= 0 && level < int64_t(made->encoding->levels.size());
+    if (known && made->encoding->levels[size_t(level)].expr->kind == format::ExprKind::Counter)
       throwError("{}: level {} ({}) numbers {} entries, and has {} slices; write more slices, or leave their "
                  "number out",
                  resultText(), level, format::printLevel(made->encoding, unsigned(level)), found, most);
@@ -463,9 +463,9 @@ using runtime::Tensor;
 /// Positions may be gathered with as signed 32-bit indices; more entries than that need 64-bit positions.
 static void checkCount(const Tensor &tensor) {
   if (tensor.storedCount() > std::numeric_limits<int32_t>::max() && !format::isAllDense(tensor.encoding) &&
-      tensor.encoding.posWidth <= 32)
+      tensor.encoding->posWidth <= 32)
     throwError("{} stored entries need posWidth = 64, but the format has posWidth = {}: {}",
-               tensor.storedCount(), tensor.encoding.posWidth, format::print(tensor.encoding));
+               tensor.storedCount(), tensor.encoding->posWidth, format::print(tensor.encoding));
 }
 
 static void append(std::vector<void *> &slots, const Tensor &tensor) {
@@ -485,7 +485,7 @@ static void append(std::vector<void *> &slots, const Tensor &tensor) {
 /// several for each.
 static int64_t packedCount(const Tensor &tensor, unsigned level) {
   int64_t count = tensor.storedCount();
-  for (unsigned l = level + 1; l < tensor.encoding.levels.size(); ++l)
+  for (unsigned l = level + 1; l < tensor.encoding->levels.size(); ++l)
     if (auto range = format::levelRange(tensor.encoding, l, tensor.dims); range && range->size() > 0)
       count /= range->size();
   return count;
@@ -494,9 +494,8 @@ static int64_t packedCount(const Tensor &tensor, unsigned level) {
 /// Makes the buffers that came back in slots those of the tensor.
 static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
                   const std::vector<const Tensor *> &arguments) {
-  made.layout = format::layout(made.encoding);
   made.buffers.clear();
-  for (const format::Field &field : made.layout->fields) {
+  for (const format::Field &field : made.layout().fields) {
     auto count = int64_t(reinterpret_cast<intptr_t>(slots[3]));
     bool values = field.kind == format::FieldKind::Values;
     unsigned bits = values ? 8 * byteWidth(made.type) : field.width;
@@ -505,9 +504,9 @@ static void adopt(CallMemory &memory, Tensor &made, void *const *slots,
     made.buffers.push_back(memory.adopt(slots[0], slots[1], count, bytes, arguments));
     slots += 5;
   }
-  for (const format::Field &field : made.layout->fields)
+  for (const format::Field &field : made.layout().fields)
     if (field.width == 2)
-      made.buffers[made.layout->coordinates[field.level]->field].count = packedCount(made, field.level);
+      made.buffers[made.layout().coordinates[field.level]->field].count = packedCount(made, field.level);
 }
 
 CallReport call(const CompiledStatement &code, const std::vector<const Tensor *> &arguments,
@@ -519,7 +518,7 @@ CallReport call(const CompiledStatement &code, const std::vector<const Tensor *>
   size_t next = slots.size();
   for (const CallResult &result : results)
     if (result.made)
-      slots.resize(slots.size() + 5 * format::layout(result.made->encoding).fields.size());
+      slots.resize(slots.size() + 5 * result.made->layout().fields.size());
 
   CallMemory memory(results, threads);
   auto begin = std::chrono::steady_clock::now();
@@ -528,7 +527,7 @@ CallReport call(const CompiledStatement &code, const std::vector<const Tensor *>
   for (const CallResult &result : results)
     if (result.made) {
       adopt(memory, *result.made, slots.data() + next, arguments);
-      next += 5 * result.made->layout->fields.size();
+      next += 5 * result.made->layout().fields.size();
     }
   return {ms, memory.mostBytes()};
 }

@@ -116,8 +116,8 @@ ComputedList computeCoordinates(const Tensor &tensor, const std::vector<Expr> &c
   ConversionReport own;
   const Tensor made = convertInOrder(tensor, to, options, report ? *report : own);
   Encoding plain = listWith(unsigned(dims.size()), {}, tensor.encoding);
-  plain.posWidth = made.encoding.posWidth;
-  plain.crdWidth = made.encoding.crdWidth;
+  plain.posWidth = made.encoding->posWidth;
+  plain.crdWidth = made.encoding->crdWidth;
   ComputedList result{Tensor(plain, made.type, std::move(dims)), std::move(lows), tensor.encoding,
                       made.encoding};
   result.list.buffers = made.buffers;
@@ -176,14 +176,14 @@ Tensor storeNumbered(const Tensor &tensor, const Encoding &encoding, const Optio
     }
   const Tensor made = convert(numbered.list, withoutCounters(encoding, counters), options, &report);
   Encoding target = encoding;
-  target.posWidth = made.encoding.posWidth;
-  target.crdWidth = made.encoding.crdWidth;
+  target.posWidth = made.encoding->posWidth;
+  target.crdWidth = made.encoding->crdWidth;
   Tensor result(target, tensor.type, tensor.dims);
   size_t next =
       0; // of the buffers that both have: how far a counter runs is stored, the size of a dimension is not
   result.buffers.clear();
-  for (const format::Field &field : result.layout->fields)
-    result.buffers.push_back(field.kind == format::FieldKind::Sizes && !made.layout->sizes[field.level]
+  for (const format::Field &field : result.layout().fields)
+    result.buffers.push_back(field.kind == format::FieldKind::Sizes && !made.layout().sizes[field.level]
                                  ? runtime::Buffer::copyOf(&size(encoding.levels[field.level]), 1,
                                                            sizeof(int64_t), "the size of a counter")
                                  : made.buffers[next++]);

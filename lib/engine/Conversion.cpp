@@ -129,8 +129,8 @@ Tensor generated(const Tensor &tensor, const Encoding &encoding, const Options &
     return runtime::withStoredValues(tensor);
   if (encoding.explicitVal) {
     Tensor made = generated(tensor, format::withStoredValues(encoding), options, report);
-    target.posWidth = made.encoding.posWidth;
-    target.crdWidth = made.encoding.crdWidth;
+    target.posWidth = made.encoding->posWidth;
+    target.crdWidth = made.encoding->crdWidth;
     return runtime::withExplicitValue(made, target);
   }
   if (!inOrder && needsNumbers(encoding))
@@ -156,7 +156,6 @@ Tensor sumOf(const runtime::Entries &entries, const Encoding &encoding) {
   Tensor made = runtime::makeDense(entries.type, {});
   requireFormat(made, encoding);
   made.encoding = format::resolveWidths(encoding, 0, 0);
-  made.layout = format::layout(made.encoding);
   auto *slot = static_cast<std::byte *>(made.values());
   // The first is copied: adding it to 0 would change -0.0.
   for (size_t e = 0; e < count; ++e)
@@ -363,8 +362,10 @@ Tensor store(runtime::Entries entries, const Encoding &encoding, const Options &
   if (entries.dims.empty())
     return sumOf(entries, encoding);
   Tensor borrowed = runtime::borrowEntries(std::make_shared<const runtime::Entries>(std::move(entries)));
-  borrowed.encoding.fill = encoding.fill; // entries do not say what is between them
-  borrowed.encoding.implicitVal = encoding.implicitVal;
+  Encoding filled = *borrowed.encoding;
+  filled.fill = encoding.fill; // entries do not say what is between them
+  filled.implicitVal = encoding.implicitVal;
+  borrowed.encoding = std::move(filled);
   requireFormat(borrowed, encoding);
   ConversionReport own;
   return generated(borrowed, encoding, options, report ? *report : own);

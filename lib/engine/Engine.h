@@ -47,7 +47,7 @@ struct Argument {
 /// A new tensor that code makes.
 struct MadeTensor {
   unsigned tensor; ///< index in program.tensors
-  format::Encoding encoding;
+  runtime::SharedEncoding encoding;
 };
 
 /// The code of a statement, or of several: `entry(slots)` with 8-byte slots, five for each buffer (data,

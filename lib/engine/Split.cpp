@@ -152,8 +152,8 @@ Entries entriesOf(const Tensor &tensor, const Options &options) {
   if (!format::isAllDense(tensor.encoding))
     return runtime::unpack(tensor);
   format::Encoding sparse = format::parseFormat("COO", unsigned(tensor.dims.size()));
-  sparse.fill = tensor.encoding.fill;
-  sparse.implicitVal = tensor.encoding.implicitVal;
+  sparse.fill = tensor.encoding->fill;
+  sparse.implicitVal = tensor.encoding->implicitVal;
   return runtime::unpack(convert(tensor, sparse, options));
 }
 

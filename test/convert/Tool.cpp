@@ -121,7 +121,7 @@ template <class Element> json data(int64_t count, bool crc, Element element) {
 }
 
 json fieldData(const runtime::Tensor &tensor, size_t f, bool crc) {
-  const format::Field &field = tensor.layout->fields[f];
+  const format::Field &field = tensor.layout().fields[f];
   const runtime::Buffer &buffer = tensor.buffers[f];
   const runtime::StoredValues values(tensor);
   if (field.kind == format::FieldKind::Values)
@@ -144,11 +144,11 @@ json answer(const Converted &converted, bool crc) {
   const runtime::Tensor &tensor = converted.tensor;
   constexpr const char *kinds[] = {"sizes", "permutation", "positions", "coordinates", "bits", "values"};
   json fields = json::array();
-  for (size_t f = 0; f < tensor.layout->fields.size(); ++f) {
-    const format::Field &field = tensor.layout->fields[f];
+  for (size_t f = 0; f < tensor.layout().fields.size(); ++f) {
+    const format::Field &field = tensor.layout().fields[f];
     fields.push_back({kinds[size_t(field.kind)], field.level, field.width, fieldData(tensor, f, crc)});
   }
-  if (tensor.encoding.explicitVal && tensor.buffers.back().bytes != 0)
+  if (tensor.encoding->explicitVal && tensor.buffers.back().bytes != 0)
     throw Error("values are stored though the format says what they are");
   json out = {{"fields", fields}, {"origin", converted.origin}};
   try {

@@ -103,7 +103,7 @@ TEST(Convert, buffersHaveExactlyTheirSize) {
   for (const char *form : {"CSR", "CSC", "DCSR", "COO", "COO-soa", "BCSR(2,2)"}) {
     Tensor made = engine::convert(doubles({3, 4}, matrix, "COO"), formatOf(form));
     for (size_t f = 0; f < made.buffers.size(); ++f) {
-      unsigned bits = made.layout->fields[f].width;
+      unsigned bits = made.layout().fields[f].width;
       EXPECT_EQ(made.buffers[f].bytes, made.buffers[f].count * (bits ? bits / 8 : 8)) << form << f;
     }
     runtime::validate(made);
@@ -117,11 +117,11 @@ TEST(Convert, widthsWhereTheDataNeedsThem) {
   entries.coords = {{1, 0}, {int64_t(1) << 32, 7}};
   entries.values.resize(16);
   Tensor made = store(entries, formatOf("DCSR"));
-  EXPECT_EQ(made.encoding.crdWidth, 64u);
+  EXPECT_EQ(made.encoding->crdWidth, 64u);
   EXPECT_THAT(contents<uint64_t>(made.buffers[3]), ElementsAre(7, int64_t(1) << 32));
   entries.dims = {2, 1000};
   entries.coords[1] = {999, 7};
-  EXPECT_EQ(store(entries, formatOf("DCSR")).encoding.crdWidth, 32u);
+  EXPECT_EQ(store(entries, formatOf("DCSR")).encoding->crdWidth, 32u);
   EXPECT_THAT(
       errorOf([&] { store(entries, formatOf("(i,j) -> (i : dense, j : compressed), crdWidth = 8")); }),
       testing::AllOf(HasSubstr("999"), HasSubstr("8")));
@@ -135,8 +135,8 @@ TEST(Convert, coordinatesLargerThanDimensionsLeavePositionsAlone) {
   entries.coords = {{(1 << 17) - 1}, {0}};
   entries.values.resize(8);
   Tensor made = store(entries, formatOf("HiCOO(1)"));
-  EXPECT_EQ(made.encoding.crdWidth, 64u);
-  EXPECT_EQ(made.encoding.posWidth, 32u);
+  EXPECT_EQ(made.encoding->crdWidth, 64u);
+  EXPECT_EQ(made.encoding->posWidth, 32u);
   EXPECT_THAT(contents<uint64_t>(made.buffers[1]), ElementsAre(0xAAAAAAAA, 1, 0));
 }
 

@@ -200,7 +200,6 @@ runtime::Tensor longRow(int64_t rows, int64_t columns, int64_t each, Watched &wa
   }
   runtime::Tensor made;
   made.encoding = format::resolveWidths(format::parseFormat("CSR", 2), 1, 1);
-  made.layout = format::layout(made.encoding);
   made.dims = {rows, columns};
   auto keep = [](auto &list) {
     runtime::Buffer buffer = runtime::Buffer::borrow(list->data(), int64_t(list->size()),

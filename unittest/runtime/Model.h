@@ -91,7 +91,7 @@ inline std::vector<int64_t> field(const Tensor &t, unsigned f) {
   std::vector<int64_t> out;
   const auto *data = static_cast<const uint8_t *>(t.buffers[f].data);
   for (int64_t i = 0; i < t.buffers[f].count; ++i) {
-    unsigned width = t.layout->fields[f].width;
+    unsigned width = t.layout().fields[f].width;
     uint64_t v = 0;
     if (width == 2)
       v = data[i / 4] >> (i % 4 * 2) & 3;

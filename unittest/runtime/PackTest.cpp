@@ -57,8 +57,8 @@ TEST(Pack, CsrAndItsVariants) {
   EXPECT_EQ(field(csr, 0), (Ints{0, 2, 2, 3}));
   EXPECT_EQ(field(csr, 1), (Ints{0, 3, 1}));
   EXPECT_THAT(values(csr), ElementsAre(1, 2, 5));
-  EXPECT_EQ(csr.encoding.posWidth, 32u);
-  EXPECT_EQ(csr.encoding.crdWidth, 32u);
+  EXPECT_EQ(csr.encoding->posWidth, 32u);
+  EXPECT_EQ(csr.encoding->crdWidth, 32u);
 
   Tensor dcsr = engine::store(entries, encoding("DCSR"));
   EXPECT_EQ(field(dcsr, 0), (Ints{0, 2}));
@@ -201,8 +201,8 @@ TEST(Pack, WidthTooNarrow) {
 
 TEST(Pack, WidthsWidenByThemselves) {
   Tensor t = engine::store(makeEntries({2, int64_t(1) << 33}, {{{1, int64_t(1) << 32}, 1}}), encoding("CSR"));
-  EXPECT_EQ(t.encoding.crdWidth, 64u);
-  EXPECT_EQ(t.encoding.posWidth, 32u);
+  EXPECT_EQ(t.encoding->crdWidth, 64u);
+  EXPECT_EQ(t.encoding->posWidth, 32u);
   EXPECT_EQ(field(t, 1), (Ints{int64_t(1) << 32}));
 }
 
@@ -363,7 +363,7 @@ TEST(Convert, TheSameFormatSharesItsBuffers) {
             t.values()); // its widths are the ones that would be chosen
   Tensor narrow =
       engine::store(blockExample(), encoding("(i,j) -> (i : dense, j : compressed), crdWidth = 8"));
-  EXPECT_EQ(engine::convert(narrow, encoding("CSR")).encoding.crdWidth, 32u);
+  EXPECT_EQ(engine::convert(narrow, encoding("CSR")).encoding->crdWidth, 32u);
 }
 
 TEST(Convert, StoredZerosSurviveBetweenSparseFormats) {

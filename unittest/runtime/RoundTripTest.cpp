@@ -92,12 +92,12 @@ TEST(RoundTrip, EveryFormatTimesEveryShapeAgreesWithAMap) {
           ASSERT_EQ(t.dims, dims);
           ASSERT_EQ(errorOf([&] { validate(t); }), "no error");
           Map have = stored(t);
-          if (!t.encoding.levels.empty() && !format::storesPadding(t.encoding))
+          if (!t.encoding->levels.empty() && !format::storesPadding(t.encoding))
             ASSERT_EQ(have, expected);
           ASSERT_EQ(nonzeros(have), expected);
           ASSERT_EQ(sum(unpack(t)), have);
           Tensor dense = toDense(t);
-          ASSERT_EQ(dense.layout->fields.size(), 1u);
+          ASSERT_EQ(dense.layout().fields.size(), 1u);
           ASSERT_EQ(nonzeros(stored(dense)), expected);
           ASSERT_NE(printStorage(t), "");
         }
@@ -121,7 +121,7 @@ TEST(RoundTrip, EveryFormatConvertsIntoOthersOfEveryKind) {
         Tensor result = engine::convert(source, encoding(to, order));
         ASSERT_EQ(errorOf([&] { validate(result); }), "no error");
         ASSERT_EQ(nonzeros(stored(result)), expected);
-        if (format::isAllDense(source.encoding) && !result.encoding.levels.empty() &&
+        if (format::isAllDense(source.encoding) && !result.encoding->levels.empty() &&
             !format::storesPadding(result.encoding))
           ASSERT_EQ(stored(result), expected); // a dense source's zeros are not stored
       }
@@ -143,7 +143,7 @@ TEST(RoundTrip, CoordinatesThatNeedMoreThan64BitsAreSorted) {
         "(i,j,k) -> (k : dense, j : compressed, i : compressed)",
         "(i,j,k) -> (i : compressed(nonunique), j : singleton(nonunique), k : singleton)"}) {
     Tensor t = engine::store(entries, encoding(text, 3));
-    EXPECT_EQ(t.encoding.crdWidth, 64u);
+    EXPECT_EQ(t.encoding->crdWidth, 64u);
     EXPECT_EQ(errorOf([&] { validate(t); }), "no error");
     EXPECT_EQ(nonzeros(stored(t)), sum(entries));
   }

@@ -48,13 +48,13 @@ TEST(Slice, sharesBuffers) {
 /// Rows 4, 2 are rows 1 and 0 of every second row; of these the second alone.
 TEST(Slice, ofSlice) {
   Tensor part = slice(slice(table(), 0, 0, 3, 2), 0, 1, 2, 1);
-  EXPECT_EQ(part.encoding.dims[0].slice, (format::Slice{2, 2, 2}));
+  EXPECT_EQ(part.encoding->dims[0].slice, (format::Slice{2, 2, 2}));
   EXPECT_EQ((stored(part).at({1, 5})), 46);
   Tensor twice = slice(slice(table(), 1, 1, 5, 1), 1, 0, 3, 2); // columns 1, 3, 5
-  EXPECT_EQ(twice.encoding.dims[1].slice, (format::Slice{1, 3, 2}));
+  EXPECT_EQ(twice.encoding->dims[1].slice, (format::Slice{1, 3, 2}));
   EXPECT_EQ((stored(twice).at({0, 2})), 6);
   Tensor one = slice(slice(table(), 0, 0, 5, 1), 0, 3, 1, int64_t(1) << 62); // a stride nobody takes
-  EXPECT_EQ(one.encoding.dims[0].slice, (format::Slice{3, 1, 1}));
+  EXPECT_EQ(one.encoding->dims[0].slice, (format::Slice{3, 1, 1}));
   EXPECT_EQ(whole(one).dims, Coordinates({5, 6}));
 }
 

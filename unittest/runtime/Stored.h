@@ -21,10 +21,9 @@ inline Tensor stored(const std::string &format, std::vector<int64_t> dims,
                      const std::vector<std::vector<int64_t>> &fields, const std::vector<double> &values) {
   Tensor t;
   t.encoding = format::resolveWidths(format::parseFormat(format, unsigned(dims.size())), 100, 100);
-  t.layout = format::layout(t.encoding);
   t.dims = std::move(dims);
   for (size_t f = 0; f < fields.size(); ++f) {
-    int64_t bytes = t.layout->fields[f].width / 8, count = int64_t(fields[f].size());
+    int64_t bytes = t.layout().fields[f].width / 8, count = int64_t(fields[f].size());
     Buffer b = Buffer::allocate(count, count * bytes, true, "test");
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(static_cast<char *>(b.data) + i * bytes, &fields[f][size_t(i)], size_t(bytes));

@@ -26,7 +26,7 @@ TEST(Stored, everyFormatIsValidAndHoldsTheMatrix) {
 /// The message for an example after element i of field f was set.
 std::string broken(const std::string &format, unsigned f, int64_t i, int64_t value) {
   Tensor t = storedExamples().at(format);
-  unsigned bytes = t.layout->fields[f].width / 8;
+  unsigned bytes = t.layout().fields[f].width / 8;
   std::memcpy(static_cast<char *>(t.buffers[f].data) + i * bytes, &value, bytes);
   return errorOf([&] { validate(t); });
 }

@@ -16,8 +16,8 @@ Tensor good(const char *format) { return engine::store(blockExample(), encoding(
 Tensor with(Tensor t, unsigned f, int64_t i, int64_t value) {
   Buffer copy = Buffer::allocate(t.buffers[f].count, t.buffers[f].bytes, false, "test");
   std::memcpy(copy.data, t.buffers[f].data, t.buffers[f].bytes);
-  std::memcpy(static_cast<char *>(copy.data) + i * (t.layout->fields[f].width / 8), &value,
-              t.layout->fields[f].width / 8);
+  std::memcpy(static_cast<char *>(copy.data) + i * (t.layout().fields[f].width / 8), &value,
+              t.layout().fields[f].width / 8);
   t.buffers[f] = copy;
   return t;
 }

@@ -1,7 +1,7 @@
 // Binsparse: a JSON text in the attribute `binsparse` says which of the datasets values, indices_<l> and
 // pointers_to_<l> there are, and what they mean.
-#include "runtime/io/CompressedArrays.h"
 #include "runtime/archives/H5.h"
+#include "runtime/io/CompressedArrays.h"
 #include "runtime/io/Text.h"
 #include "runtime/tensor/LevelShapes.h"
 #include "runtime/tensor/MemoryLimits.h"
@@ -252,7 +252,7 @@ private:
     Tensor stored(
         format::resolveWidths(encoding, *std::max_element(dims.begin(), dims.end()), int64_t(longest)),
         values.type, dims);
-    for (const format::Field &field : stored.layout->fields)
+    for (const format::Field &field : stored.layout().fields)
       stored.buffers.push_back(field.kind == format::FieldKind::Values
                                    ? values.buffers.back()
                                    : indexBuffer<int64_t>(field.kind == format::FieldKind::Positions

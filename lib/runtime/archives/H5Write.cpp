@@ -145,7 +145,7 @@ private:
     if (!format::hasZeroFill(tensor.encoding))
       fail("binsparse .h5 files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to "
            "dense",
-           tensor.encoding.fill.value_or("not 0"));
+           tensor.encoding->fill.value_or("not 0"));
     if (format::isAllDense(tensor.encoding) && order <= 2)
       return order == 1 ? "DVEC" : name == "denseColMajor" && order == 2 ? "DMATC" : "DMATR";
     if (name == "CSR" || name == "CSC" || name == "DCSR" || name == "DCSC")
@@ -153,7 +153,7 @@ private:
     if (order <= 1)
       return "CVEC";
     if (levelsOf(tensor.encoding)) // lists of coordinates have a name
-      return order == 2 && tensor.encoding.levels[1].format.kind == LevelKind::Singleton ? "COO" : "custom";
+      return order == 2 && tensor.encoding->levels[1].format.kind == LevelKind::Singleton ? "COO" : "custom";
     note = fmt::format("{}: binsparse has no {}; the entries are written as COO", file, name);
     return order == 2 ? "COO" : "entries";
   }
@@ -173,7 +173,7 @@ private:
 
   void field(const std::string &name, unsigned number) {
     const Buffer &buffer = tensor.buffers[number];
-    dataset(name, unsignedType(tensor.layout->fields[number].width), buffer.data, buffer.count);
+    dataset(name, unsignedType(tensor.layout().fields[number].width), buffer.data, buffer.count);
   }
 
   void values(const void *data, int64_t count) {
@@ -213,12 +213,12 @@ private:
 
   /// The coordinates of one level, where they may be interleaved with those of others.
   void indices(unsigned l) {
-    const format::CoordinateRef ref = *tensor.layout->coordinates[l];
+    const format::CoordinateRef ref = *tensor.layout().coordinates[l];
     const std::string name = fmt::format("indices_{}", l);
     if (ref.stride == 1)
       return field(name, ref.field);
     const Buffer &all = tensor.buffers[ref.field];
-    const unsigned width = tensor.layout->fields[ref.field].width / 8;
+    const unsigned width = tensor.layout().fields[ref.field].width / 8;
     const int64_t count = all.count / ref.stride;
     std::vector<std::byte> list(size_t(count) * width);
     for (int64_t q = 0; q < count; ++q)
@@ -228,10 +228,10 @@ private:
   }
 
   void levels() {
-    for (unsigned l = 0; l < tensor.encoding.levels.size(); ++l) {
-      if (l > 0 && tensor.layout->positions[l])
-        field(fmt::format("pointers_to_{}", l), *tensor.layout->positions[l]);
-      if (tensor.layout->coordinates[l])
+    for (unsigned l = 0; l < tensor.encoding->levels.size(); ++l) {
+      if (l > 0 && tensor.layout().positions[l])
+        field(fmt::format("pointers_to_{}", l), *tensor.layout().positions[l]);
+      if (tensor.layout().coordinates[l])
         indices(l);
     }
     values(tensor.values(), tensor.storedCount());

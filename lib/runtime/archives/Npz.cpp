@@ -202,15 +202,15 @@ std::vector<int64_t> widened(const Tensor &tensor, unsigned fieldNumber) {
   const Buffer &buffer = tensor.buffers[fieldNumber];
   std::vector<int64_t> list(size_t(buffer.count));
   for (size_t k = 0; k < list.size(); ++k)
-    list[k] = loadIndex(buffer.data, tensor.layout->fields[fieldNumber].width, int64_t(k));
+    list[k] = loadIndex(buffer.data, tensor.layout().fields[fieldNumber].width, int64_t(k));
   return list;
 }
 
 /// Positions and coordinates of the level `l`; 32-bit ones as they are.
 Arrays indexArrays(const Tensor &tensor, unsigned l) {
-  const unsigned pos = *tensor.layout->positions[l], crd = tensor.layout->coordinates[l]->field;
+  const unsigned pos = *tensor.layout().positions[l], crd = tensor.layout().coordinates[l]->field;
   Arrays arrays;
-  const bool narrow = tensor.layout->fields[pos].width == 32 && tensor.layout->fields[crd].width == 32 &&
+  const bool narrow = tensor.layout().fields[pos].width == 32 && tensor.layout().fields[crd].width == 32 &&
                       std::max(tensor.dims[0], tensor.dims[1]) <= INT32_MAX &&
                       tensor.buffers[crd].count <= INT32_MAX;
   for (auto [name, field] : {std::pair("indptr", pos), std::pair("indices", crd)}) {
@@ -345,7 +345,7 @@ std::string writeNpz(const std::string &path, const Tensor &tensor) {
       throwFileError(
           path,
           ".npz files mean 0 where nothing is stored, but this tensor's fill is {}; convert it to dense",
-          tensor.encoding.fill.value_or("not 0"));
+          tensor.encoding->fill.value_or("not 0"));
     const std::string name = format::displayName(tensor.encoding);
     word = scipyFormat(tensor, name);
     arrays = word == "coo"   ? cooArrays(tensor)

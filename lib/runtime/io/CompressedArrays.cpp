@@ -102,7 +102,7 @@ private:
     Tensor tensor(
         format::resolveWidths(format::parseFormat(arrays.format, 2), widest - 1, std::max(count, stored)),
         arrays.values.data.type, arrays.dims);
-    const unsigned posWidth = tensor.encoding.posWidth, crdWidth = tensor.encoding.crdWidth;
+    const unsigned posWidth = tensor.encoding->posWidth, crdWidth = tensor.encoding->crdWidth;
     if (arrays.segments) {
       const int64_t ends[] = {0, stored};
       tensor.buffers = {indexBuffer<int64_t>(ends, posWidth, "positions"),

@@ -265,7 +265,7 @@ void writeEntry(Output &out, const Tensor &tensor, std::span<const int64_t> at, 
 
 /// Row-major elements of a dense tensor of any order and blocking.
 Tensor rowMajor(const Tensor &tensor) {
-  return tensor.encoding == format::denseEncoding(tensor.encoding.order()) ? tensor : toDense(tensor);
+  return tensor.encoding == format::denseEncoding(tensor.encoding->order()) ? tensor : toDense(tensor);
 }
 
 void writeNpy(Output &out, const std::string &path, const Tensor &tensor) {
@@ -336,7 +336,7 @@ void writeTextFile(const std::string &path, std::string_view text) {
 }
 
 std::string writeFile(const std::string &path, const Tensor &tensor) {
-  if (tensor.encoding.explicitVal) // files list the values
+  if (tensor.encoding->explicitVal) // files list the values
     return writeFile(path, withStoredValues(tensor));
   std::string_view stem = path;
   const bool compressed = io::takeEnding(stem, ".gz"), npz = io::takeEnding(stem, ".npz");

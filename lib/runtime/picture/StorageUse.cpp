@@ -15,7 +15,7 @@ StorageUse storageUse(const Tensor &given) {
     use.levels.push_back({format::printLevel(tensor.encoding, l), shapes[l].size,
                           batchStarts(tensor, shapes, l + 1).back(), "", 0});
   for (size_t f = 0; f < tensor.buffers.size(); ++f) {
-    const format::Field &field = tensor.layout->fields[f];
+    const format::Field &field = tensor.layout().fields[f];
     const Buffer &buffer = tensor.buffers[f];
     use.bytes += buffer.bytes;
     if (field.kind == format::FieldKind::Values) {
@@ -54,12 +54,12 @@ std::string storageText(const Tensor &tensor) {
   }
   text += fmt::format("{:5}  {:{}}  {:>10}  {:10}  {:12}  {}\n", "", "values", width, "", use.slots,
                       use.valueBytes,
-                      tensor.encoding.explicitVal ? "nothing: all are " + *tensor.encoding.explicitVal
-                                                  : std::string(elementName(tensor)));
+                      tensor.encoding->explicitVal ? "nothing: all are " + *tensor.encoding->explicitVal
+                                                   : std::string(elementName(tensor)));
   const double padding = use.slots ? 100.0 * double(use.slots - use.entries) / double(use.slots) : 0;
   text += fmt::format("{} bytes, {:.1f} for each of {} entries; {:.1f}% of the values are padding or {}\n",
                       use.bytes, use.entries ? double(use.bytes) / double(use.entries) : 0.0, use.entries,
-                      padding, tensor.encoding.fill ? *tensor.encoding.fill : "zeros");
+                      padding, tensor.encoding->fill ? *tensor.encoding->fill : "zeros");
   return text;
 }
 

@@ -15,7 +15,7 @@ constexpr int kPlot = 360, kMargin = 12, kLine = 18, kBars = 520;
 /// Where what stands behind the levels' texts begins; a character is at most 7.2 wide.
 double behindLevels(const Tensor &tensor) {
   size_t longest = 6;
-  for (unsigned l = 0; l < tensor.encoding.levels.size(); ++l)
+  for (unsigned l = 0; l < tensor.encoding->levels.size(); ++l)
     longest = std::max(longest, format::printLevel(tensor.encoding, l).size() + 3);
   return kMargin + 7.2 * double(longest) + kMargin;
 }

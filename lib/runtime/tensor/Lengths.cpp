@@ -118,7 +118,7 @@ Lengths lengthsOf(const Tensor &tensor, unsigned dim) {
   std::vector<int64_t> positions{0};
   for (unsigned l = 0; l <= dim; ++l) {
     const LevelFields fields = levelFields(tensor, l);
-    const int64_t step = format::storesEnds(tensor.encoding.levels[l].format.kind) ? 2 : 1;
+    const int64_t step = format::storesEnds(tensor.encoding->levels[l].format.kind) ? 2 : 1;
     parents.lengths.clear();
     std::vector<int64_t> begins;
     for (int64_t p : positions) {

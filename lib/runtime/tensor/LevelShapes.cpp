@@ -75,7 +75,7 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
 
 void takeStoredSizes(std::vector<LevelShape> &shapes, const Tensor &tensor) {
   for (unsigned l = 0; l < shapes.size(); ++l)
-    if (auto field = tensor.layout->sizes[l]) {
+    if (auto field = tensor.layout().sizes[l]) {
       int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
       (shapes[l].kind == LevelKind::Dense ? shapes[l].size : shapes[l].n) = size;
     }
@@ -123,19 +123,19 @@ void fillBuffer(void *data, int64_t count, const std::vector<std::byte> &element
 
 LevelFields levelFields(const Tensor &tensor, unsigned level) {
   LevelFields f;
-  if (auto field = tensor.layout->positions[level]) {
+  if (auto field = tensor.layout().positions[level]) {
     f.pos = tensor.buffers[*field].data;
-    f.posWidth = tensor.layout->fields[*field].width;
+    f.posWidth = tensor.layout().fields[*field].width;
   }
-  if (auto ref = tensor.layout->coordinates[level]) {
+  if (auto ref = tensor.layout().coordinates[level]) {
     f.crd = tensor.buffers[ref->field].data;
-    f.crdWidth = tensor.layout->fields[ref->field].width;
+    f.crdWidth = tensor.layout().fields[ref->field].width;
     f.crdCount = tensor.buffers[ref->field].count;
     f.stride = ref->stride;
     f.offset = ref->offset;
-    f.isSigned = tensor.layout->fields[ref->field].isSigned;
+    f.isSigned = tensor.layout().fields[ref->field].isSigned;
   }
-  if (auto field = tensor.layout->bits[level])
+  if (auto field = tensor.layout().bits[level])
     f.bits = tensor.buffers[*field].data;
   return f;
 }

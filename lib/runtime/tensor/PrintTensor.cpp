@@ -45,7 +45,7 @@ std::string nested(std::span<const int64_t> sizes, const int64_t *&start, const 
 /// parent; nullopt for one that does.
 static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<LevelShape> &shapes,
                                        size_t f) {
-  const format::Field &field = tensor.layout->fields[f];
+  const format::Field &field = tensor.layout().fields[f];
   const LevelShape &s = shapes[field.level];
   const bool coordinates = field.kind == format::FieldKind::Coordinates;
   if (field.kind == format::FieldKind::Permutation)
@@ -62,14 +62,14 @@ static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<L
 /// Which coordinates of a level belong to a segment, where it keeps others in reserve; empty for other
 /// levels.
 static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f) {
-  const format::Field &field = tensor.layout->fields[f];
+  const format::Field &field = tensor.layout().fields[f];
   if (field.kind != format::FieldKind::Coordinates ||
       shapes[field.level].kind != format::LevelKind::LooseCompressed)
     return {};
   const LevelFields fields = levelFields(tensor, field.level);
   std::vector<bool> held(tensor.buffers[f].count);
-  const int64_t bounds = tensor.buffers[*tensor.layout->positions[field.level]].count;
-  const unsigned stride = tensor.layout->coordinates[field.level]->stride;
+  const int64_t bounds = tensor.buffers[*tensor.layout().positions[field.level]].count;
+  const unsigned stride = tensor.layout().coordinates[field.level]->stride;
   for (int64_t p = 0; p + 1 < bounds; p += 2)
     std::fill(held.begin() + fields.position(p) * stride, held.begin() + fields.position(p + 1) * stride,
               true);
@@ -79,7 +79,7 @@ static std::vector<bool> inSegments(const Tensor &tensor, const std::vector<Leve
 /// Element `i` of a buffer, positions counted from `base`; `_` marks an empty slot.
 static std::string elementText(const Tensor &tensor, const std::vector<LevelShape> &shapes, size_t f,
                                int64_t i, int64_t base) {
-  const format::Field &field = tensor.layout->fields[f];
+  const format::Field &field = tensor.layout().fields[f];
   LevelFields fields = levelFields(tensor, field.level);
   fields.stride = 1, fields.offset = 0; // a buffer of several levels is printed as it lies
   if (field.kind == format::FieldKind::Bits)
@@ -112,8 +112,8 @@ std::string printStorage(const Tensor &tensor) {
   std::string out = fmt::format("---- Sparse Tensor ----\nnse = {}\n", nse);
   out += fmt::format("dim = ( {} )\n", fmt::join(tensor.dims, ", "));
   out += fmt::format("lvl = ( {} )\n", fmt::join(levelSizes, ", "));
-  for (size_t f = 0; f + 1 < tensor.layout->fields.size(); ++f) {
-    const format::Field &field = tensor.layout->fields[f];
+  for (size_t f = 0; f + 1 < tensor.layout().fields.size(); ++f) {
+    const format::Field &field = tensor.layout().fields[f];
     bool positions = field.kind == format::FieldKind::Positions;
     bool loose = format::storesEnds(shapes[field.level].kind);
     const std::vector<bool> held = inSegments(tensor, shapes, f);
@@ -135,13 +135,13 @@ std::string printStorage(const Tensor &tensor) {
       out += nested({}, start, element) + "\n";
       continue;
     }
-    unsigned stride = positions ? 1 : tensor.layout->coordinates[field.level]->stride;
+    unsigned stride = positions ? 1 : tensor.layout().coordinates[field.level]->stride;
     out += (positions ? print(field.level, loose ? 2 : 1, loose ? 0 : 1, element)
                       : print(field.level + 1, stride, 0, element)) +
            "\n";
   }
   const StoredValues values(tensor);
-  if (tensor.encoding.explicitVal)
+  if (tensor.encoding->explicitVal)
     return out + fmt::format("explicitVal : {}\n----\n", valueText(tensor.type, values[0]));
   auto value = [&](int64_t i, int64_t) { return valueText(tensor.type, values[i]); };
   return out + fmt::format("values : {}\n----\n", print(shapes.size(), 1, 0, value));

@@ -10,6 +10,16 @@
 
 namespace tulle::runtime {
 
+SharedEncoding::SharedEncoding(format::Encoding encoding) {
+  format::Layout layout = format::layout(encoding);
+  held = std::make_shared<const Parts>(Parts{std::move(encoding), std::move(layout)});
+}
+
+SharedEncoding::SharedEncoding() {
+  static const SharedEncoding none{format::Encoding()};
+  held = none.held;
+}
+
 int64_t Tensor::bytes() const {
   int64_t total = 0;
   for (const Buffer &b : buffers)
@@ -103,7 +113,7 @@ Tensor likePattern(const Tensor &pattern, ElementType type, const format::Encodi
   Tensor t(encoding, type, std::move(dims));
   t.wholeDims = pattern.wholeDims;
   t.buffers.assign(pattern.buffers.begin(),
-                   pattern.buffers.begin() + std::ptrdiff_t(t.layout->fields.size()));
+                   pattern.buffers.begin() + std::ptrdiff_t(t.layout().fields.size()));
   t.buffers.back() = newValues(t, likeCount(pattern, t.dims), zeroed);
   return t;
 }
@@ -132,7 +142,6 @@ StoredValues::StoredValues(const Tensor &tensor) : first(tensor.value(0)), step(
 static Tensor inEncoding(const Tensor &tensor, const format::Encoding &encoding) {
   Tensor made = tensor;
   made.encoding = encoding;
-  made.layout = format::layout(encoding);
   return made;
 }
 
@@ -194,12 +203,14 @@ Tensor slice(const Tensor &tensor, unsigned dimension, int64_t offset, int64_t s
   Tensor view = tensor;
   if (view.wholeDims.empty())
     view.wholeDims = tensor.dims;
-  std::optional<format::Slice> &own = view.encoding.dims[dimension].slice;
+  format::Encoding encoding = *view.encoding;
+  std::optional<format::Slice> &own = encoding.dims[dimension].slice;
   // A slice of a slice: neither product leaves the dimension that was cut first.
   if (own)
     own = format::Slice{*own->offset + *own->stride * offset, size, size > 1 ? *own->stride * stride : 1};
   else
     own = format::Slice{offset, size, stride};
+  view.encoding = std::move(encoding);
   view.dims[dimension] = size;
   return view;
 }
@@ -226,7 +237,7 @@ Tensor whole(const Tensor &tensor) {
 
 bool toSlice(const Tensor &tensor, std::vector<int64_t> &coords) {
   for (size_t d = 0; d < coords.size(); ++d)
-    if (const std::optional<format::Slice> &s = tensor.encoding.dims[d].slice) {
+    if (const std::optional<format::Slice> &s = tensor.encoding->dims[d].slice) {
       const int64_t distance = coords[d] - *s->offset;
       if (distance < 0 || distance % *s->stride != 0 || distance / *s->stride >= *s->size)
         return false;

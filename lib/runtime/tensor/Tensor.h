@@ -31,38 +31,47 @@ struct Buffer {
   static Buffer borrow(void *data, int64_t count, int64_t bytes, std::shared_ptr<void> keepAlive = {});
 };
 
-/// A layout that copies of a tensor have in common: a call of a kernel makes several, and a layout has six lists.
-class SharedLayout {
+/// An encoding that copies of a tensor have in common, with its layout: a call of a kernel makes several, and
+/// the two have nine lists.
+class SharedEncoding {
 public:
-  SharedLayout() = default;
-  SharedLayout(format::Layout layout)
-      : held(std::make_shared<const format::Layout>(std::move(layout))) {}
-  const format::Layout *operator->() const { return held.get(); }
-  const format::Layout &operator*() const { return *held; }
+  SharedEncoding(); ///< of no dimension
+  SharedEncoding(format::Encoding encoding);
+
+  const format::Encoding *operator->() const { return &held->encoding; }
+  const format::Encoding &operator*() const { return held->encoding; }
+  operator const format::Encoding &() const { return held->encoding; }
+  const format::Layout &layout() const { return held->layout; }
+  bool operator==(const format::Encoding &other) const {
+    return &held->encoding == &other || held->encoding == other;
+  }
 
 private:
-  std::shared_ptr<const format::Layout> held;
+  struct Parts {
+    format::Encoding encoding;
+    format::Layout layout;
+  };
+  std::shared_ptr<const Parts> held;
 };
 
 /// A tensor of any format. Copies share buffers. Dense tensors are encodings with dense levels only.
 struct Tensor {
   Tensor() = default;
   /// Without its buffers; the encoding's widths are resolved.
-  Tensor(format::Encoding encoding, ElementType type, std::vector<int64_t> dims)
-      : encoding(std::move(encoding)), type(type), dims(std::move(dims)),
-        layout(format::layout(this->encoding)) {}
+  Tensor(SharedEncoding encoding, ElementType type, std::vector<int64_t> dims)
+      : encoding(std::move(encoding)), type(type), dims(std::move(dims)) {}
 
-  format::Encoding encoding; ///< widths resolved
+  SharedEncoding encoding; ///< widths resolved
   ElementType type = ElementType::F64;
   std::vector<int64_t> dims;      ///< size of each dimension, of a slice those of the slice
   std::vector<int64_t> wholeDims; ///< of a slice: the sizes of the tensor that was cut; else empty
-  SharedLayout layout;            ///< of `encoding`
-  std::vector<Buffer> buffers;    ///< one per layout field
+  std::vector<Buffer> buffers;    ///< one per field of the layout
   /// Where its rows are parts of others' (Views.h), the value slots of all rows together. They may overlap,
   /// or lie in several allocations, so that only what levels lead to may be read, and nothing is written.
   /// Whoever needs more makes `engine::compact` of it.
   std::optional<int64_t> pickedSlots;
 
+  const format::Layout &layout() const { return encoding.layout(); }
   /// Null where the format has `explicitVal`: StoredValues reads the values of any tensor.
   void *values() const { return buffers.back().data; }
   std::byte *value(int64_t position) const {

@@ -29,13 +29,13 @@ public:
     int64_t parents = 1;
     for (unsigned l = 0; l < shapes.size(); ++l)
       parents = checkLevel(l, parents);
-    requireCount(tensor.layout->valuesField(), parents);
+    requireCount(tensor.layout().valuesField(), parents);
     checkWithinDims();
   }
 
 private:
   std::string fieldName(unsigned f) const {
-    const format::Field &field = tensor.layout->fields[f];
+    const format::Field &field = tensor.layout().fields[f];
     if (field.kind == format::FieldKind::Values)
       return "values";
     return fmt::format("{}[{}]", fieldLabel(field.kind), field.level);
@@ -51,12 +51,12 @@ private:
 
   void checkFields() const {
     const format::Layout expected = format::layout(tensor.encoding);
-    if (tensor.layout->fields.size() != expected.fields.size() ||
+    if (tensor.layout().fields.size() != expected.fields.size() ||
         tensor.buffers.size() != expected.fields.size())
       throwError("a {} tensor has {} buffers, got {}", format::displayName(tensor.encoding),
                  expected.fields.size(), tensor.buffers.size());
     for (unsigned f = 0; f < expected.fields.size(); ++f) {
-      const format::Field &want = expected.fields[f], &have = tensor.layout->fields[f];
+      const format::Field &want = expected.fields[f], &have = tensor.layout().fields[f];
       if (want.kind != have.kind || want.level != have.level || want.width != have.width ||
           want.implied != have.implied)
         throwError("{}: the tensor's layout is not that of its format {}", fieldName(f),
@@ -120,7 +120,7 @@ private:
       return checkedMul(parents, s.n, s.text);
     case LevelKind::Bitmap: {
       int64_t positions = checkedMul(parents, s.size, s.text);
-      requireCount(*tensor.layout->bits[l], (positions / 64 + (positions % 64 != 0)) * 8);
+      requireCount(*tensor.layout().bits[l], (positions / 64 + (positions % 64 != 0)) * 8);
       return positions;
     }
     default:
@@ -130,7 +130,7 @@ private:
 
   /// Positions of `slots` entries start at 0, do not decrease, and end within `limit`.
   int64_t checkPositions(unsigned l, int64_t slots, int64_t limit, const char *what) const {
-    requireCount(*tensor.layout->positions[l], slots);
+    requireCount(*tensor.layout().positions[l], slots);
     const LevelFields &here = fields[l];
     if (positionsHold(here, slots, limit))
       return slots ? here.position(slots - 1) : 0;
@@ -172,7 +172,7 @@ private:
   /// The segments of a level that stores where they begin and end, in the order of positions, without empty
   /// ones: they end within `capacity`, and do not overlap.
   Segments checkEnds(unsigned l, int64_t parents, int64_t capacity, const char *what) const {
-    requireCount(*tensor.layout->positions[l], checkedMul(parents, 2, shapes[l].text));
+    requireCount(*tensor.layout().positions[l], checkedMul(parents, 2, shapes[l].text));
     const LevelFields &here = fields[l];
     Segments segments;
     for (int64_t p = 0; p < parents; ++p) {
@@ -210,7 +210,7 @@ private:
     const LevelFields &here = fields[l];
     const int64_t capacity = here.crdCount / here.stride;
     for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
-      const format::CoordinateRef ref = *tensor.layout->coordinates[k];
+      const format::CoordinateRef ref = *tensor.layout().coordinates[k];
       requireCount(ref.field, checkedMul(capacity, ref.stride, shapes[k].text));
     }
     for (auto [low, high] : checkEnds(l, parents, capacity, "coordinates")) {
@@ -246,7 +246,7 @@ private:
   /// So many positions of the level, and of those that share its run.
   void checkRange(unsigned l, int64_t positions) const {
     for (unsigned k = l; k <= shapes[l].runEnd; ++k) {
-      const format::CoordinateRef ref = *tensor.layout->coordinates[k];
+      const format::CoordinateRef ref = *tensor.layout().coordinates[k];
       requireCount(ref.field, checkedMul(positions, ref.stride, shapes[k].text));
       if (coordinatesHold(fields[k], positions, shapes[k].low, shapes[k].size))
         continue;
@@ -312,12 +312,12 @@ private:
 
   void checkSizes() const {
     for (unsigned l = 0; l < shapes.size(); ++l) {
-      auto field = tensor.layout->sizes[l];
+      auto field = tensor.layout().sizes[l];
       if (!field)
         continue;
       requireCount(*field, 1);
       int64_t size = loadIndex(tensor.buffers[*field].data, 64, 0);
-      const format::Expr &expr = tensor.encoding.levels[l].expr;
+      const format::Expr &expr = tensor.encoding->levels[l].expr;
       if (expr->kind == format::ExprKind::Counter && expr->value > 0 && size != expr->value)
         throwError("size[{}] = {}, and {} has {} slices", l, size, shapes[l].text, expr->value);
       // A squeezed level shares its coordinates, and every value of a counter has an entry: both are bounded.
@@ -329,10 +329,10 @@ private:
 
   void checkPermutation() const {
     for (unsigned l = 0; l < shapes.size(); ++l) {
-      const format::ExprNode *rank = format::find(tensor.encoding.levels[l].expr, format::ExprKind::Rank);
+      const format::ExprNode *rank = format::find(tensor.encoding->levels[l].expr, format::ExprKind::Rank);
       if (!rank)
         continue;
-      unsigned f = *tensor.layout->permutation[l];
+      unsigned f = *tensor.layout().permutation[l];
       int64_t size = tensor.dims[rank->dims[0]],
               within = rank->value > 0 ? rank->value : std::max<int64_t>(size, 1);
       requireCount(f, size);
@@ -360,7 +360,7 @@ private:
         checkPositions(l, checkedAdd(parents, 1, s.text), hashed ? fields[l].crdCount : INT64_MAX,
                        hashed ? "coordinates" : "positions");
     if (s.kind == LevelKind::Banded)
-      requireCount(tensor.layout->coordinates[l]->field, parents);
+      requireCount(tensor.layout().coordinates[l]->field, parents);
     for (int64_t p = 0; p < parents; ++p) {
       const int64_t begin = fields[l].position(p), end = fields[l].position(p + 1);
       if (hashed)
@@ -389,7 +389,7 @@ private:
   int64_t checkFixed(unsigned l, int64_t parents) {
     const LevelShape &s = shapes[l];
     int64_t positions = checkedMul(parents, s.n, s.text);
-    requireCount(tensor.layout->coordinates[l]->field, positions);
+    requireCount(tensor.layout().coordinates[l]->field, positions);
     for (int64_t p = 0; p < parents; ++p) {
       int64_t q = p * s.n, end = q + s.n;
       for (; q < end && !fields[l].empty(q); ++q)

@@ -73,8 +73,8 @@ void addDigits(std::vector<format::Digit> &digits, unsigned group, const std::ve
 std::optional<int64_t> valuesOfEach(const Tensor &tensor) {
   const std::optional<std::vector<format::Digit>> digits = format::digits(tensor.encoding);
   int64_t count = 1;
-  for (size_t l = 2; l < tensor.encoding.levels.size(); ++l) {
-    if (!digits || tensor.encoding.levels[l].format.kind != LevelKind::Dense)
+  for (size_t l = 2; l < tensor.encoding->levels.size(); ++l) {
+    if (!digits || tensor.encoding->levels[l].format.kind != LevelKind::Dense)
       return std::nullopt;
     count = checkedMul(count, format::levelSize((*digits)[l], tensor.dims), "the values of a row");
   }
@@ -85,7 +85,7 @@ std::optional<int64_t> valuesOfEach(const Tensor &tensor) {
 class Rows {
 public:
   explicit Rows(const Tensor &tensor)
-      : kind(tensor.encoding.levels[1].format.kind), fields(levelFields(tensor, 1)) {
+      : kind(tensor.encoding->levels[1].format.kind), fields(levelFields(tensor, 1)) {
     if (!fields.pos)
       size = format::levelSize((*format::digits(tensor.encoding))[1], tensor.dims);
   }
@@ -146,15 +146,15 @@ Tensor pick(const Tensor &tensor, format::Encoding encoding, const Ends &ends, i
   Tensor made(std::move(encoding), tensor.type, std::move(dims));
   made.pickedSlots = slotsOf(ends, each);
   // Of a dense level the positions are new, else they replace its own, which come first.
-  const auto kept = tensor.buffers.begin() + (tensor.layout->positions[1] ? 1 : 0);
-  made.buffers.push_back(endsBuffer(ends, made.encoding.posWidth));
+  const auto kept = tensor.buffers.begin() + (tensor.layout().positions[1] ? 1 : 0);
+  made.buffers.push_back(endsBuffer(ends, made.encoding->posWidth));
   made.buffers.insert(made.buffers.end(), kept, tensor.buffers.end());
   return made;
 }
 
 /// Whether the rows of both are of the same buffers.
 bool sharesRows(const Tensor &a, const Tensor &b) {
-  auto from = [](const Tensor &t) { return t.buffers.begin() + (t.layout->positions[1] ? 1 : 0); };
+  auto from = [](const Tensor &t) { return t.buffers.begin() + (t.layout().positions[1] ? 1 : 0); };
   return std::equal(from(a), a.buffers.end(), from(b), b.buffers.end(),
                     [](const Buffer &x, const Buffer &y) { return x.data == y.data; });
 }
@@ -376,7 +376,7 @@ std::optional<Tensor> stacked(const std::vector<Tensor> &tensors) {
   encoding.levels[1].format.kind = LevelKind::Jagged;
   encoding.posWidth = 64;
   Tensor made(format::resolveWidths(encoding, 0, 0), tensors[0].type, std::move(dims));
-  made.buffers = {endsBuffer(ends, made.encoding.posWidth), at->values};
+  made.buffers = {endsBuffer(ends, made.encoding->posWidth), at->values};
   made.pickedSlots = slotsOf(ends, each);
   return made;
 }
@@ -430,21 +430,22 @@ Tensor canonical(const Tensor &tensor) {
   const std::optional<int64_t> each = valuesOfEach(tensor);
   if (!each || ends.empty())
     return tensor;
-  const bool isJagged = tensor.encoding.levels[1].format.kind == LevelKind::Jagged;
+  const bool isJagged = tensor.encoding->levels[1].format.kind == LevelKind::Jagged;
   if (isJagged)
     if (std::optional<Tensor> dense = asDense(tensor, ends, *each))
       return *dense;
-  const unsigned crdWidth = tensor.layout->coordinates[1] ? levelFields(tensor, 1).crdWidth : 8;
+  const unsigned crdWidth = tensor.layout().coordinates[1] ? levelFields(tensor, 1).crdWidth : 8;
   if (!follow || crdWidth < 8 || tensor.buffers.size() != size_t(isJagged ? 2 : 3))
     return tensor;
   format::Encoding encoding = tensor.encoding;
   encoding.levels[1].format.kind = isJagged ? LevelKind::Ragged : LevelKind::Compressed;
   Tensor made(std::move(encoding), tensor.type, tensor.dims);
   const int64_t first = ends[0].first, count = ends.back().second - first;
-  Buffer positions = Buffer::allocate(tensor.dims[0] + 1, (tensor.dims[0] + 1) * (made.encoding.posWidth / 8),
-                                      true, "the positions of a view");
+  Buffer positions =
+      Buffer::allocate(tensor.dims[0] + 1, (tensor.dims[0] + 1) * (made.encoding->posWidth / 8), true,
+                       "the positions of a view");
   for (int64_t r = 0; r < tensor.dims[0]; ++r)
-    storeIndex(positions.data, made.encoding.posWidth, r + 1, ends[size_t(r)].second - first);
+    storeIndex(positions.data, made.encoding->posWidth, r + 1, ends[size_t(r)].second - first);
   made.buffers.push_back(std::move(positions));
   if (!isJagged)
     made.buffers.push_back(behind(tensor.buffers[1], first, count, crdWidth / 8));

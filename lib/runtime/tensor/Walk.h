@@ -19,8 +19,8 @@ public:
       fields.push_back(levelFields(tensor, l));
       bool offset = shapes[l].kind == format::LevelKind::Offset;
       offsets.push_back(offset ? format::offsetCoordinate(tensor.encoding, l) : nullptr);
-      if (tensor.layout->permutation[l])
-        permutation = static_cast<const int64_t *>(tensor.buffers[*tensor.layout->permutation[l]].data);
+      if (tensor.layout().permutation[l])
+        permutation = static_cast<const int64_t *>(tensor.buffers[*tensor.layout().permutation[l]].data);
     }
     batchLevels = batches(shapes).levels;
   }
