@@ -1,11 +1,11 @@
-# make build | install | demo | wheel | test | test-asan | test-python-checked | end-to-end | convert-test | upstream-test | fuzz | bench | format | tidy | clean
+# make build | install | demo | wheel | test | test-asan | test-python-checked | end-to-end | convert-test | upstream-test | fuzz | soak | bench | format | tidy | clean
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: all setup configure configure-python build install demo wheel test test-asan test-python-checked end-to-end-test convert-test upstream-test fuzz bench format tidy clean
+.PHONY: all setup configure configure-python build install demo wheel test test-asan test-python-checked end-to-end-test convert-test upstream-test fuzz soak bench format tidy clean
 all: build
 
 setup:
@@ -84,6 +84,15 @@ fuzz: setup
 	cmake --preset fuzz >/dev/null
 	cmake --build build/fuzz
 	scripts/fuzz build/fuzz
+
+# Random programs and every fuzzer in turn, for so many hours; findings are kept in build/soak: make soak HOURS=8.
+soak: setup
+	@test -n "$(HOURS)" || { echo "usage: make soak HOURS=NUMBER"; exit 1; }
+	cmake --preset release >/dev/null
+	cmake --build build/release --target differential_test
+	cmake --preset fuzz >/dev/null
+	cmake --build build/fuzz
+	scripts/soak $(HOURS) build/release build/fuzz
 
 # Installs the peers that are missing where it can, and writes docs/performance.md and what README.md shows of it.
 bench: setup
