@@ -89,6 +89,7 @@ constexpr CpuRow kRows[] = {
     {"znver4", "x86-64-v4", kZnver4},
     {"znver5", "x86-64-v4", kZnver5},
     {"sapphirerapids", "x86-64-v4", kSapphireRapids},
+    {"emeraldrapids", "sapphirerapids", {}}, // the same cores
 };
 
 } // namespace

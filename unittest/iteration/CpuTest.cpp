@@ -102,7 +102,7 @@ TEST(Cpu, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(
       errorOf("pentium"),
       "pentium: no processor is called 'pentium'; known are generic, x86-64, x86-64-v3, x86-64-v4, armv8-a, "
-      "znver3, znver4, znver5, sapphirerapids");
+      "znver3, znver4, znver5, sapphirerapids, emeraldrapids");
   EXPECT_EQ(errorOf("znver5, 12 = 4096"), "12: '12' is no figure of a processor; did you mean 'l2'?");
   EXPECT_EQ(errorOf("znver5, prefetch_row = 4"),
             "prefetch_row: 'prefetch_row' is no figure of a processor; did you mean 'prefetch_rows'?");
