@@ -91,6 +91,10 @@ struct Costs {
   /// An array with an element for every coordinate of a level: profitable for a level of this size, and for a
   /// larger one while it has at most so many coordinates per entry.
   int64_t smallLevel = int64_t(1) << 20, sparsest = 16;
+  /// Marks of such an array are bytes rather than bits, which wait for each other but are fewer to visit,
+  /// from so many entries for each coordinate of a fiber on, while the level has at most so many coordinates
+  /// for each; a sample of so many chunks of the outermost loop tells, one of so many (experiment 098).
+  int64_t meetingEntries = 6, sparsestBytes = 512, chunkSamples = 16, chunksPerSample = 128;
   /// Traversing a row of one factor for every entry of the other, against a merge of two rows for every entry
   /// of the mask: a step of a merge, which is mispredicted or compares whole vectors, in steps of that
   /// traversal.

@@ -320,19 +320,12 @@ Value isSmall(const Target &target, Value entries) {
   return target.compare(CmpIPredicate::ule, size, limit);
 }
 
-/// Entries for each coordinate of a fiber from which on bytes are better marks than bits: those that are
-/// stored do not wait for each other, but there are more to visit (experiment 098).
-constexpr int64_t kMeeting = 6;
-/// Coordinates of the level for each entry of a fiber up to which they are: a visit looks at a byte for 64.
-constexpr int64_t kSparsest = 512;
-/// Chunks of the outermost loop that are looked at, and how many there are for each of these.
-constexpr int64_t kSamples = 16, kChunksPerSample = 128;
-
-/// Whether entries of a fiber meet that often (i1), by a sample that is counted; null where they cannot, or
-/// no sample can be taken.
+/// Whether entries of a fiber meet so often that bytes are better marks than bits (i1), by a sample that is
+/// counted; null where they cannot, or no sample can be taken.
 Value sampleMeetings(const Target &target, const Stream &stream) {
   if (stream.order.unique || appendsBlocks(target, stream) || !ChunkedAppend::possible(target, stream))
     return {};
+  const iteration::Costs &costs = target.costs;
   const unsigned level = target.storedLevels() - 1;
   Value size = keysOf(target, stream), zero = target.constant(0);
   const CoordinateBits keys(target, size);
@@ -348,14 +341,14 @@ Value sampleMeetings(const Target &target, const Stream &stream) {
     keys.drain([&](Value) { coordinates.increment(); });
     fibers.increment();
   };
-  forEach(target, target.constant(kSamples), LoopKind::Reduction, [&](Value sample) {
-    Value number = target.add(target.mul(sample, kChunksPerSample), kChunksPerSample / 2);
-    const parallel::Chunk chunk{number, target.constant(kSamples * kChunksPerSample)};
+  forEach(target, target.constant(costs.chunkSamples), LoopKind::Reduction, [&](Value sample) {
+    Value number = target.add(target.mul(sample, costs.chunksPerSample), costs.chunksPerSample / 2);
+    const parallel::Chunk chunk{number, target.constant(costs.chunkSamples * costs.chunksPerSample)};
     cloneFibers(target, stream, level, &chunk, insert, complete, /*counting=*/true);
   });
   keys.free();
-  Value least = target.umax(target.mul(coordinates.get(), kMeeting),
-                            target.mul(fibers.get(), target.divide(size, kSparsest)));
+  Value least = target.umax(target.mul(coordinates.get(), costs.meetingEntries),
+                            target.mul(fibers.get(), target.divide(size, costs.sparsestBytes)));
   return target.compare(CmpIPredicate::uge, entries.get(), target.umax(least, 1));
 }
 
