@@ -4,6 +4,7 @@
 #include "engine/Conversion.h"
 #include "engine/Kernel.h"
 #include "engine/Split.h"
+#include "format/Checks.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/io/Io.h"
 #include "runtime/tensor/Elements.h"
@@ -123,7 +124,7 @@ void *AnyTensor::ownValues() {
 
 AnyTensor AnyTensor::to(const Format &format) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
-  return Access::wrap(engine::convert(tensor, format::parseFormat(format.text(), order())));
+  return Access::wrap(engine::convert(tensor, format::parseFormatFor(format.text(), tensor.dims, "<format>")));
 }
 
 AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride) const {
@@ -220,13 +221,13 @@ AnyTensor packAny(const std::string &element, std::vector<int64_t> dims,
   for (size_t d = 0; d < coords.size(); ++d)
     if (int64_t(coords[d].size()) != count)
       throwError("tulle::pack: dimension {} has {} coordinates for {} values", d, coords[d].size(), count);
-  const unsigned order = dims.size();
+  const format::Encoding encoding = format::parseFormatFor(format.text(), dims, "<format>");
   const ElementType type = elementType(element);
   const auto *bytes = static_cast<const std::byte *>(values);
   runtime::Entries entries{type, std::move(dims), {}, {bytes, bytes + count * byteWidth(type)}};
   for (std::span<const int64_t> of : coords)
     entries.coords.emplace_back(of.begin(), of.end());
-  return Access::wrap(engine::store(std::move(entries), format::parseFormat(format.text(), order)));
+  return Access::wrap(engine::store(std::move(entries), encoding));
 }
 
 std::vector<BufferRole> buffersOf(const Format &format, unsigned order) {

@@ -1,5 +1,6 @@
 // The dialect itself, its attributes that have a text of their own, and its types.
 #include "dialect/Dialect.h"
+#include "format/Checks.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Support/DebugStringHelper.h"
@@ -138,9 +139,13 @@ LogicalResult EncodingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   if (shape.size() != encoding.order())
     return emitError() << "the encoding is for tensors with " << encoding.order()
                        << " dimensions, got one with " << shape.size();
-  if (ShapedType::isDynamicShape(shape) || format::hasSlices(encoding) ||
-      !format::whyNotExecutable(encoding).empty())
+  if (format::hasSlices(encoding) || !format::whyNotExecutable(encoding).empty())
     return success();
+  if (ShapedType::isDynamicShape(shape)) {
+    const std::optional<format::Violation> found =
+        format::notInvertible(encoding, {shape.begin(), shape.end()});
+    return found ? LogicalResult(emitError() << found->message) : success();
+  }
   std::string why = format::whyNotSizes(encoding, {shape.begin(), shape.end()});
   return why.empty() ? success() : LogicalResult(emitError() << why);
 }

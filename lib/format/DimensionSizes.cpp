@@ -1,7 +1,9 @@
 // Interval arithmetic in 128 bits over everything that maps compute: it must fit 64 bits, since generated
 // code does not look.
+#include "format/Checks.h"
 #include "format/Layout.h"
 #include "format/LevelKinds.h"
+#include "format/LinearForms.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <bit>
@@ -185,9 +187,30 @@ void checkBlocks(const Encoding &encoding, const std::vector<int64_t> &sizes) {
 void checkDimension(const Encoding &encoding, unsigned d, int64_t size) {
   if (size < 0)
     throwError("dimension {} has size {}; sizes must not be negative", d, size);
-  if (const int64_t largest = largestSize(encoding, d); size > largest)
-    throwError("dimension {} has size {}, and {} holds at most {}; choose another format", d, size,
-               displayName(encoding), largest);
+}
+
+/// The linear form that keeps dimension `d` below `size`, as that of its level.
+std::optional<Violation> tooSmallStride(const Encoding &encoding, unsigned d, int64_t size) {
+  for (unsigned l = 0; l < encoding.levels.size(); ++l) {
+    DigitReader reader(encoding.order(), /*readsForms=*/true);
+    reader(body(encoding.levels[l].expr));
+    for (const LinearForm &form : reader.forms)
+      for (size_t t = 1; t < form.terms.size(); ++t) {
+        const LinearForm::Term &term = form.terms[t];
+        const int64_t coordinates = (size - 1) / term.digit.stride + 1;
+        if (term.digit.dim % encoding.order() != d || term.digit.dim >= reader.numberOf(0) ||
+            term.digit.modulus != 0 || coordinates <= term.count)
+          continue;
+        const int64_t stride = form.terms[t - 1].stride;
+        const Wide least = Wide(term.stride) * coordinates;
+        return Violation{Violation::LevelExpr, l,
+                         fmt::format("dimension {} has size {}, and in level {} ({}) two coordinates become "
+                                     "one from {} on; the factor {} has to be at least {}",
+                                     d, size, l, printLevel(encoding, l), term.count * term.digit.stride,
+                                     stride, Interval{least, least}.fits() ? int64_t(least) : stride)};
+      }
+  }
+  return std::nullopt;
 }
 
 /// What reading coordinates back computes, at any coordinates of the levels, padding included.
@@ -212,6 +235,19 @@ void checkInverse(const Encoding &encoding, const std::vector<int64_t> &sizes) {
       check(offsetCoordinate(encoding, l), "level", l);
 }
 
+/// Where a given inverse is wrong at these sizes.
+std::optional<Violation> wrongAtSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  const bool isGiven =
+      std::ranges::any_of(encoding.dims, [](const Dimension &dim) { return dim.inverse != nullptr; });
+  if (!isGiven || std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return std::nullopt;
+  std::optional<Violation> wrong = wrongInverse(encoding, samplePoints(sizes));
+  if (wrong)
+    wrong->message +=
+        fmt::format(" for sizes {}; correct the inverse, or a factor of the map", sizesText(sizes));
+  return wrong;
+}
+
 void checkSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
   if (encoding.order() != sizes.size())
     throwError("the format {} has {} dimensions, the tensor {} has {}; choose a format of that order",
@@ -219,6 +255,8 @@ void checkSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
                sizes.size());
   for (unsigned d = 0; d < encoding.order(); ++d)
     checkDimension(encoding, d, sizes[d]);
+  if (std::optional<Violation> found = notInvertible(encoding, sizes))
+    throwError("{}", found->message);
   checkBlocks(encoding, sizes);
   Evaluation expressions(sizes); // what `let` binds holds in later levels
   for (unsigned l = 0; l < encoding.levels.size(); ++l) {
@@ -232,6 +270,18 @@ void checkSizes(const Encoding &encoding, const std::vector<int64_t> &sizes) {
 }
 
 } // namespace
+
+std::optional<Violation> notInvertible(const Encoding &encoding, const std::vector<int64_t> &sizes) {
+  for (unsigned d = 0; d < encoding.order(); ++d)
+    if (const int64_t largest = largestSize(encoding, d); sizes[d] > largest) {
+      if (std::optional<Violation> found = tooSmallStride(encoding, d, sizes[d]))
+        return found;
+      return Violation{Violation::Inverse, d,
+                       fmt::format("dimension {} has size {}, and {} holds at most {}; choose another format",
+                                   d, sizes[d], displayName(encoding), largest)};
+    }
+  return wrongAtSizes(encoding, sizes);
+}
 
 std::optional<CoordinateRange> valueRange(const Expr &expr, const std::vector<int64_t> &sizes) {
   const std::optional<Interval> values = Evaluation(sizes)(expr);

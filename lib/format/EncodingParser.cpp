@@ -1,7 +1,9 @@
 // Recursive descent over all spellings of an encoding; what holds across levels is verified at the end, and
 // errors point to the part that breaks a rule.
+#include "format/Checks.h"
 #include "format/ExprParser.h"
 #include "format/LevelKinds.h"
+#include "support/Errors.h"
 #include "support/Suggest.h"
 #include <charconv>
 #include <cmath>
@@ -63,13 +65,18 @@ public:
       cursor.failExpected(closing.empty() ? "',' or the end of the encoding" : "nothing after the encoding");
     readCounters();
     if (std::optional<Violation> found = verify(out))
-      cursor.fail(found->part == Violation::CrdWidth    ? crdRange
-                  : found->part == Violation::LevelExpr ? exprRanges[found->index]
-                  : found->part == Violation::Inverse   ? dimRanges[found->index]
-                                                        : formatRanges[found->index],
-                  found->message);
+      fail(*found);
     rename();
     return std::move(out);
+  }
+
+  /// After `run`.
+  [[noreturn]] void fail(const Violation &found) const {
+    cursor.fail(found.part == Violation::CrdWidth    ? crdRange
+                : found.part == Violation::LevelExpr ? exprRanges[found.index]
+                : found.part == Violation::Inverse   ? dimRanges[found.index]
+                                                     : formatRanges[found.index],
+                found.message);
   }
 
 private:
@@ -451,6 +458,21 @@ private:
 } // namespace
 
 Encoding parseEncoding(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+
+Encoding parseFormatFor(std::string_view text, const std::vector<int64_t> &sizes, std::string_view name) {
+  Encoding encoding = parseFormat(text, unsigned(sizes.size()), name);
+  const std::optional<Violation> found =
+      whyNotExecutable(encoding).empty() ? notInvertible(encoding, sizes) : std::nullopt;
+  // A preset has no text to point into.
+  if (found && text.find("->") == std::string_view::npos)
+    throwError("{}", found->message);
+  if (found) {
+    Parser parser(text, name);
+    parser.run();
+    parser.fail(*found);
+  }
+  return encoding;
+}
 
 std::vector<std::string> dimensionNames(unsigned order) {
   std::vector<std::string> names;

@@ -1,42 +1,14 @@
-// A map is inverted by the mixed-radix digits of its dimensions, else bit by bit, else by solving levels that
-// have one unknown dimension each until nothing changes.
+// A map is inverted by the mixed-radix digits of its dimensions, by solving levels that have one unknown
+// dimension each until nothing changes, by taking linear forms apart, and bit by bit: in this order, since
+// the last two bound the sizes of dimensions.
 #include "format/Bits.h"
-#include "format/Encoding.h"
 #include "format/Layout.h"
+#include "format/LinearForms.h"
 #include <algorithm>
 #include <limits>
 
 namespace tulle::format {
 namespace {
-
-/// `e` as `(dim / stride) % modulus`, if it is that. The rank of a dimension counts as one more dimension,
-/// with a number after those of the `order` real ones.
-std::optional<Digit> digitOf(const Expr &e, unsigned order) {
-  if (e->kind == ExprKind::Dim)
-    return Digit{unsigned(e->value), 1, 0};
-  if (e->kind == ExprKind::Rank)
-    return Digit{order + e->dims[0], 1, 0};
-  if (e->kind == ExprKind::Variable)
-    return digitOf(e->bound, order);
-  bool division = e->kind == ExprKind::FloorDiv || e->kind == ExprKind::Mod;
-  if (!division || e->rhs->kind != ExprKind::Constant || e->rhs->value < 1)
-    return std::nullopt;
-  std::optional<Digit> digit = digitOf(e->lhs, order);
-  int64_t n = e->rhs->value;
-  if (!digit)
-    return std::nullopt;
-  if (e->kind == ExprKind::Mod) {
-    if (digit->modulus == 0 || digit->modulus % n == 0)
-      digit->modulus = n;
-    else if (n < digit->modulus)
-      return std::nullopt;
-    return digit;
-  }
-  if (__builtin_mul_overflow(digit->stride, n, &digit->stride) || digit->modulus % n != 0)
-    return std::nullopt;
-  digit->modulus /= n;
-  return digit;
-}
 
 /// Whether the digits of one dimension, finest first, are a complete mixed-radix system.
 bool isComplete(std::vector<Digit> digits) {
@@ -54,32 +26,43 @@ bool isComplete(std::vector<Digit> digits) {
   return !digits.empty() && expected == 0;
 }
 
+constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
 class Inverter {
 public:
   /// By the levels before `end`; `stored`: without those whose coordinate is itself derived from others.
   Inverter(const Encoding &e, unsigned end, bool stored = false)
-      : e(e), found(e.order()), sizes(e.order(), 1) {
+      : e(e), digitOf(e.order(), /*readsForms=*/true), found(e.order()), sizes(e.order(), 1),
+        limits(e.order(), unlimited) {
     for (unsigned l = 0; l < end; ++l) {
       bool derived = stored && e.levels[l].format.kind == LevelKind::Offset;
       levels.push_back(derived ? constant(0) : body(e.levels[l].expr));
-      digits.push_back(digitOf(levels.back(), e.order()));
+      if (const std::optional<Digit> digit = digitOf(levels.back()))
+        parts.push_back({*digit, levelVar(l), 1});
     }
   }
 
   std::optional<std::vector<Expr>> run(bool useExplicit) {
+    for (unsigned d = 0; useExplicit && d < e.order(); ++d)
+      found[d] = e.dims[d].inverse;
+    takeDigits();
+    solveAll();
+    if (isMissing() && !digitOf.forms.empty()) {
+      takeFormsApart();
+      takeDigits();
+      solveAll();
+    }
     for (unsigned d = 0; d < e.order(); ++d)
-      found[d] = useExplicit && e.dims[d].inverse ? e.dims[d].inverse : fromDigits(d);
-    for (unsigned d = 0; d < e.order(); ++d)
-      if (unsigned bits = found[d] ? 0 : keptBits(d))
+      if (unsigned bits = found[d] ? 0 : keptBits(d)) {
         found[d] = fromBits(d, bits);
-    // Each iteration may leave another level's expression with one unknown only.
-    for (unsigned iteration = 0; iteration < e.order(); ++iteration)
-      for (unsigned l = 0; l < levels.size(); ++l)
-        solve(l);
-    if (std::ranges::find(found, nullptr) != found.end())
-      return std::nullopt;
-    return found;
+        limits[d] = bits >= 63 ? unlimited : std::min(limits[d], int64_t(1) << bits);
+      }
+    solveAll();
+    return isMissing() ? std::nullopt : std::optional(found);
   }
+
+  /// After `run`: the size that a dimension can have.
+  int64_t limit(unsigned dim) const { return limits[dim]; }
 
   /// An expression over dimensions as one over level variables; null where these do not determine it.
   Expr substitute(const Expr &x) {
@@ -87,10 +70,67 @@ public:
     return known(body(x));
   }
 
+private:
+  /// A digit, and its value from those of the levels, which has that size written out.
+  struct Part {
+    Digit digit;
+    Expr value;
+    size_t size;
+  };
+
+  bool isMissing() const { return std::ranges::find(found, nullptr) != found.end(); }
+
+  void takeDigits() {
+    for (unsigned d = 0; d < e.order(); ++d) {
+      if (found[d])
+        continue;
+      Part sum = sumOfDigits(d);
+      if (!sum.value)
+        if (sum = sumOfDigits(e.order() + d); sum.value)
+          sum.value = unrank(sum.value);
+      found[d] = sum.value;
+      sizes[d] = sum.size;
+    }
+  }
+
+  /// Each solution may leave another level's expression with one unknown only.
+  void solveAll() {
+    for (unsigned iteration = 0; isMissing() && iteration < e.order(); ++iteration)
+      for (unsigned l = 0; l < levels.size(); ++l)
+        solve(l);
+  }
+
+  /// The terms of forms whose digits are all there become parts. Forms have terms of earlier ones.
+  void takeFormsApart() {
+    std::vector<int64_t> ends(digitOf.forms.size(), unlimited);
+    for (size_t f = digitOf.forms.size(); f-- > 0;) {
+      const LinearForm &form = digitOf.forms[f];
+      const Part whole = sumOfDigits(digitOf.numberOf(f));
+      if (!whole.value)
+        continue;
+      for (const LinearForm::Term &term : form.terms) {
+        parts.push_back(
+            {term.digit, form.valueOf(term, whole.value), whole.size + 2 * form.terms.size() + 4});
+        limit(term, form, ends[f], ends);
+      }
+    }
+  }
+
+  /// Where the form stays below `end`, what the term is a digit of has an end, too.
+  void limit(const LinearForm::Term &term, const LinearForm &form, int64_t end, std::vector<int64_t> &ends) {
+    int64_t count = term.count, most = unlimited;
+    if (count == 0 && end != unlimited)
+      count = std::max<int64_t>((end - std::max<int64_t>(form.offset, 0)) / term.stride, 0);
+    const bool isBounded = term.count != 0 || end != unlimited;
+    if (!isBounded || term.digit.modulus != 0 || __builtin_mul_overflow(count, term.digit.stride, &most))
+      return;
+    const unsigned base = term.digit.dim;
+    int64_t &known = base < digitOf.numberOf(0) ? limits[base % e.order()] : ends[base - digitOf.numberOf(0)];
+    known = std::min(known, most);
+  }
+
   /// How many low bits of the dimension are kept; 0 where it is not given by its bits.
   unsigned keptBits(unsigned d) const {
-    if (e.dims[d].inverse || fromDigits(d))
-      return 0;
     // A map that keeps only a few bits of a dimension is no inverse, whatever the sizes.
     constexpr unsigned few = 7;
     unsigned low = few, high = 64;
@@ -101,14 +141,6 @@ public:
     return low == few ? 0 : low;
   }
 
-private:
-  Expr fromDigits(unsigned d) const {
-    if (Expr plain = sumOfDigits(d))
-      return plain;
-    Expr ranked = sumOfDigits(e.order() + d);
-    return ranked ? unrank(ranked) : nullptr;
-  }
-
   Expr fromBits(unsigned d, unsigned bits) const {
     std::vector<std::optional<BitSources>> sources;
     for (const Expr &level : levels)
@@ -116,19 +148,21 @@ private:
     return invertBits(sources, d, bits);
   }
 
-  Expr sumOfDigits(unsigned d) const {
+  /// A dimension's or a form's value; without one where its digits are not all there.
+  Part sumOfDigits(unsigned number) const {
     std::vector<Digit> mine;
-    Expr sum;
-    for (unsigned l = 0; l < digits.size(); ++l)
-      if (digits[l] && digits[l]->dim == d) {
-        int64_t stride = digits[l]->stride;
-        Expr term = levelVar(l);
-        if (stride != 1)
-          term = binary(ExprKind::Mul, term, constant(stride));
-        sum = sum ? binary(ExprKind::Add, sum, term) : term;
-        mine.push_back(*digits[l]);
+    Part sum{Digit{number, 1, 0}, nullptr, 0};
+    for (const Part &part : parts)
+      if (part.digit.dim == number) {
+        const int64_t stride = part.digit.stride;
+        const Expr term = stride == 1 ? part.value : binary(ExprKind::Mul, part.value, constant(stride));
+        sum.value = sum.value ? binary(ExprKind::Add, sum.value, term) : term;
+        sum.size += part.size + (stride == 1 ? 0 : 2) + (mine.empty() ? 0 : 1);
+        mine.push_back(part.digit);
       }
-    return isComplete(mine) ? sum : nullptr;
+    if (!isComplete(mine) || sum.size > maxSize)
+      sum.value = nullptr;
+    return sum;
   }
 
   /// The expression with dimensions replaced by their inverses; null where it has an unknown one, or anything
@@ -195,10 +229,12 @@ private:
   // Inverses are substituted by reference: written out, a few lines of text could grow beyond all memory.
   static constexpr size_t maxSize = 4000;
   const Encoding &e;
+  DigitReader digitOf;
   std::vector<Expr> found, levels;
-  std::vector<std::optional<Digit>> digits;
+  std::vector<Part> parts;
   std::vector<size_t> sizes; ///< of each dimension's inverse, written out
-  mutable size_t size = 0;   ///< of what the current level's solution substitutes
+  std::vector<int64_t> limits;
+  mutable size_t size = 0; ///< of what the current level's solution substitutes
 };
 
 } // namespace
@@ -207,7 +243,7 @@ std::optional<std::vector<Digit>> digits(const Encoding &encoding) {
   std::vector<Digit> out;
   std::vector<std::vector<Digit>> perDim(encoding.order());
   for (const Level &level : encoding.levels) {
-    std::optional<Digit> digit = digitOf(body(level.expr), encoding.order());
+    std::optional<Digit> digit = DigitReader(encoding.order())(body(level.expr));
     if (!digit || digit->dim >= encoding.order())
       return std::nullopt;
     out.push_back(*digit);
@@ -227,13 +263,14 @@ Expr offsetCoordinate(const Encoding &encoding, unsigned level) {
 }
 
 std::optional<unsigned> separatedDimension(const Encoding &encoding, unsigned level) {
-  std::optional<Digit> digit = digitOf(body(encoding.levels[level].expr), encoding.order());
+  std::optional<Digit> digit = DigitReader(encoding.order())(body(encoding.levels[level].expr));
   return digit ? std::optional(digit->dim % encoding.order()) : std::nullopt;
 }
 
 int64_t largestSize(const Encoding &encoding, unsigned dim) {
-  unsigned bits = Inverter(encoding, unsigned(encoding.levels.size())).keptBits(dim);
-  return bits == 0 || bits >= 63 ? std::numeric_limits<int64_t>::max() : int64_t(1) << bits;
+  Inverter inverter(encoding, unsigned(encoding.levels.size()));
+  inverter.run(true);
+  return inverter.limit(dim);
 }
 
 int64_t levelSize(const Digit &digit, const std::vector<int64_t> &dims) {

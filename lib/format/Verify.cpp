@@ -1,5 +1,6 @@
 // One function per rule. An explicit inverse is tried at points, which is exact wherever a map can be
 // evaluated.
+#include "format/Checks.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -86,36 +87,49 @@ void checkCrdWidth(const Encoding &e) {
     fail("2-bit coordinates are for structured[n,m] levels, and there is none; write 8, 16, 32 or 64");
 }
 
-/// Runs points through map and explicit inverse. Exact wherever the map can be evaluated: a wrong
-/// coefficient, offset or block size shows at a small coordinate or just beyond a block boundary.
+bool isGiven(const Dimension &dimension) { return dimension.inverse != nullptr; }
+
+/// Sizes at which the given inverse has to be right: those of the inverse that can be inferred, else as far
+/// as it is right along each dimension. Two coordinates at least: of one dimension anything is an inverse.
+std::vector<int64_t> checkedSizes(const Encoding &e) {
+  Encoding inferred = e;
+  for (Dimension &dimension : inferred.dims)
+    dimension.inverse = nullptr;
+  constexpr int64_t far = int64_t(1) << 24, near = 1000;
+  std::vector<int64_t> sizes(e.order(), far);
+  const bool isInferred = inverseMap(inferred).has_value();
+  for (unsigned d = 0; d < e.order(); ++d) {
+    if (isInferred) {
+      sizes[d] = std::min(far, largestSize(inferred, d));
+      continue;
+    }
+    std::vector<int64_t> point(e.order());
+    while (point[d] < near && !wrongInverse(e, {point}))
+      ++point[d];
+    if (point[d] < near)
+      sizes[d] = std::max<int64_t>(point[d], 2);
+  }
+  return sizes;
+}
+
+/// Points through map and explicit inverse. Exact wherever the map can be evaluated: a wrong coefficient,
+/// offset or block size shows at a small coordinate or just beyond a block boundary. Sizes that are known
+/// later are checked then.
 void checkInverse(const Encoding &e) {
-  auto any = [](const Dimension &d) { return d.inverse != nullptr; };
-  if (std::ranges::none_of(e.dims, any))
+  if (std::ranges::none_of(e.dims, isGiven))
     return;
+  const std::vector<int64_t> sizes = checkedSizes(e);
+  std::vector<std::vector<int64_t>> points;
   uint64_t state = 1;
   for (unsigned trial = 0; trial < 64; ++trial) {
-    std::vector<int64_t> dims, levels;
-    for (unsigned d = 0; d < e.dims.size(); ++d) {
+    std::vector<int64_t> &point = points.emplace_back();
+    for (unsigned d = 0; d < e.order(); ++d) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      dims.push_back(trial < 8 ? trial * (d + 1) : int64_t(state >> 40) >> (trial % 20));
-    }
-    Bindings bindings;
-    for (const Level &level : e.levels) {
-      const auto value = evaluate(level.expr, dims, {}, bindings);
-      if (!value)
-        return;
-      levels.push_back(*value);
-    }
-    for (unsigned d = 0; d < e.dims.size(); ++d) {
-      Bindings local;
-      const auto back = any(e.dims[d]) ? evaluate(e.dims[d].inverse, {}, levels, local) : std::nullopt;
-      if (back && *back != dims[d])
-        throw Violation{
-            Violation::Inverse, d,
-            fmt::format("this is not the inverse of the map: at coordinate {} of dimension '{}' it gives {}",
-                        dims[d], e.dims[d].name, *back)};
+      point.push_back((trial < 8 ? trial * (d + 1) : int64_t(state >> 40) >> (trial % 20)) % sizes[d]);
     }
   }
+  if (std::optional<Violation> wrong = wrongInverse(e, points))
+    throw *wrong;
 }
 
 } // namespace
@@ -131,6 +145,51 @@ std::optional<Violation> verify(const Encoding &encoding) {
     return violation;
   }
   return std::nullopt;
+}
+
+std::optional<Violation> wrongInverse(const Encoding &e, const std::vector<std::vector<int64_t>> &points) {
+  for (const std::vector<int64_t> &dims : points) {
+    std::vector<int64_t> levels;
+    Bindings bindings;
+    for (const Level &level : e.levels)
+      if (const auto value = evaluate(level.expr, dims, {}, bindings))
+        levels.push_back(*value);
+    if (levels.size() < e.levels.size())
+      continue;
+    for (unsigned d = 0; d < e.order(); ++d) {
+      Bindings local;
+      const auto back = isGiven(e.dims[d]) ? evaluate(e.dims[d].inverse, {}, levels, local) : std::nullopt;
+      if (back && *back != dims[d])
+        return Violation{
+            Violation::Inverse, d,
+            fmt::format("this is not the inverse of the map: at coordinate {} of dimension '{}' it gives {}",
+                        dims[d], e.dims[d].name, *back)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<int64_t>> samplePoints(const std::vector<int64_t> &sizes) {
+  constexpr int64_t most = 1024;
+  int64_t all = 1;
+  for (int64_t size : sizes)
+    if (size <= 0 || __builtin_mul_overflow(all, std::min(size, most + 1), &all) || all > most)
+      all = size <= 0 ? 0 : most + 1;
+  std::vector<std::vector<int64_t>> points;
+  uint64_t state = 1;
+  for (int64_t p = 0; p < std::min(all, most); ++p) {
+    std::vector<int64_t> &point = points.emplace_back();
+    int64_t rest = p;
+    for (int64_t size : sizes) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const int64_t any = int64_t(state >> 1) % size;
+      // The first points beyond a few are corners.
+      const bool isCorner = p < most / 2;
+      point.push_back(all <= most ? rest % size : isCorner ? (rest % 2 ? size - 1 : 0) : any);
+      rest /= all <= most ? size : 2;
+    }
+  }
+  return points;
 }
 
 } // namespace tulle::format

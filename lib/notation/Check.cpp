@@ -45,6 +45,7 @@ public:
       program.tensors[t].type = *types[t];
     checkSplits();
     checkExplicit();
+    checkDenseResults();
     takeWidths(program);
     markResults();
     return std::move(program);
@@ -490,6 +491,18 @@ private:
                 tensor.name, *tensor.encoding.explicitVal));
       if (std::string why = format::whyNotExecutable(tensor.encoding, tensor.type); !why.empty())
         resolved.fail(use.access.range, fmt::format("the format of '{}': {}", tensor.name, why));
+    }
+  }
+
+  /// The loops of a dense result locate its elements, level by level.
+  void checkDenseResults() {
+    for (const Use &use : resolved.uses) {
+      const TensorDecl &tensor = program.tensors[use.access.tensor];
+      if (use.written && isDense(tensor) && !format::digits(tensor.encoding))
+        resolved.fail(use.access.range,
+                      fmt::format("'{}' is computed in {}, whose dense levels are no digits of single "
+                                  "dimensions; compute it in 'dense', and convert the result",
+                                  tensor.name, format::displayName(tensor.encoding)));
     }
   }
 

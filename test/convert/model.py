@@ -432,6 +432,17 @@ def dimension(expr, levels, at):
     return sum(c * stride for (d, stride, _), c in mine if d == expr[1])
 
 
+def strides(expr):
+    """{dimension: stride} of `i * 16 + j`; {} of what is no sum of products."""
+    if expr[0] == "dim":
+        return {expr[1]: 1}
+    if expr[0] == "*" and expr[1][0] == "dim" and expr[2][0] == "const":
+        return {expr[1][1]: expr[2][1]}
+    if expr[0] in ("+", "|"):
+        return strides(expr[1]) | strides(expr[2])
+    return {expr[1][1]: 1 << expr[2][1]} if expr[0] == "shl" and expr[1][0] == "dim" else {}
+
+
 def deinterleave(code, d, order):
     return sum((code >> k * order + order - 1 - d & 1) << k for k in range(16))
 
@@ -446,6 +457,10 @@ def inverse(storage, at):
             expr, found = level.expr, digit(level.expr)
             if found and found[0] == d:
                 total += c * found[1]
+            elif expr[0] in ("+", "|") and d in strides(expr):
+                of = strides(expr)
+                larger = [s for s in of.values() if s > of[d]]
+                total += (c % min(larger) if larger else c) // of[d]
             elif expr[0] == "morton":
                 total += deinterleave(c, d, order) << expr[1][2][1]
             else:

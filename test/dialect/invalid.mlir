@@ -12,8 +12,15 @@ func.func private @order(tensor<?xf64, #tulle.encoding<{ map = (i, j) -> (i : de
 
 // Sizes that are known are asked of the encoding; the others when a tensor is stored.
 func.func private @any_size(tensor<?x300000xf64, #tulle.encoding<{ map = (i, j) -> (i shl 40 : compressed, j : compressed) }>>)
-// expected-error @+1 {{dimension 0 has size 16777216, and (i, j) -> (i shl 40 : compressed, j : compressed) holds at most 8388608}}
+// expected-error @+1 {{the coordinates of level 0 (i shl 40 : compressed): the expression leaves 64 bits for sizes 16777216 x 3}}
 func.func private @sizes(tensor<16777216x3xf64, #tulle.encoding<{ map = (i, j) -> (i shl 40 : compressed, j : compressed) }>>)
+
+// -----
+
+// Two dimensions in one level need room for the inner one, whose size may be known alone.
+func.func private @linear(tensor<?x6xf64, #tulle.encoding<{ map = (i, j) -> (i * 6 + j : compressed) }>>)
+// expected-error @+1 {{dimension 1 has size 6, and in level 0 (i * 5 + j : compressed) two coordinates become one from 5 on; the factor 5 has to be at least 6}}
+func.func private @narrow(tensor<?x6xf64, #tulle.encoding<{ map = (i, j) -> (i * 5 + j : compressed) }>>)
 
 // -----
 

@@ -4,6 +4,7 @@
 #include "Progress.h"
 #include "Timing.h"
 #include "engine/Conversion.h"
+#include "format/Checks.h"
 #include "support/Errors.h"
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -19,8 +20,9 @@ struct ConvertOptions {
 };
 } // namespace
 
-static format::Encoding executable(const char *flag, const std::string &text, unsigned order) {
-  format::Encoding encoding = format::parseFormat(text, order, flag);
+static format::Encoding executable(const char *flag, const std::string &text,
+                                   const std::vector<int64_t> &dims) {
+  format::Encoding encoding = format::parseFormatFor(text, dims, flag);
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("{} '{}': {}", flag, text, why);
   return encoding;
@@ -52,10 +54,9 @@ static void convert(const ConvertOptions &options) {
   if (!options.output.empty())
     requireOutput("-o " + options.output, options.output);
   runtime::FileContents contents = readAlone(options.file, options.dims, options.type);
-  unsigned order = contents.dims().size();
-  format::Encoding to = executable("--to", options.to, order);
+  format::Encoding to = executable("--to", options.to, contents.dims());
   format::Encoding from =
-      executable("--from", options.from.empty() ? contents.suggested : options.from, order);
+      executable("--from", options.from.empty() ? contents.suggested : options.from, contents.dims());
   engine::Options engineOptions;
   engineOptions.diskCache = !options.noCache;
   options.threads.applyTo(engineOptions);

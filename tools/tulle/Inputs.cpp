@@ -3,6 +3,7 @@
 #include "Inputs.h"
 #include "Progress.h"
 #include "engine/CompareLengths.h"
+#include "format/Checks.h"
 #include "notation/Program.h"
 #include "runtime/generate/Generate.h"
 #include "runtime/tensor/Elements.h"
@@ -188,8 +189,8 @@ runtime::Tensor storeAlone(const std::string &file, const std::string &dims, con
                            const std::string &format) {
   FileContents contents = readAlone(file, dims, type);
   const format::Encoding encoding =
-      format::parseFormat(format.empty() ? contents.suggested : format, unsigned(contents.dims().size()),
-                          format.empty() ? "<suggested>" : "-f");
+      format::parseFormatFor(format.empty() ? contents.suggested : format, contents.dims(),
+                             format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("-f '{}': {}", format, why);
   return store(file, std::move(contents), encoding);

@@ -5,6 +5,7 @@
 #include "Report.h"
 #include "Suggest.h"
 #include "engine/Conversion.h"
+#include "format/Checks.h"
 #include "support/Errors.h"
 #include <algorithm>
 #include <cstdio>
@@ -66,10 +67,9 @@ static void query(const QueryOptions &options) {
   if (options.text.empty() || options.file.empty())
     throw Error("query: give a query and a file, or --suggest FILE");
   runtime::FileContents contents = readAlone(options.file, options.dims, "");
-  auto order = unsigned(contents.dims().size());
   std::string format = options.format.empty() ? contents.suggested : options.format;
   format::Encoding encoding =
-      format::parseFormat(format, order, options.format.empty() ? "<suggested>" : "-f");
+      format::parseFormatFor(format, contents.dims(), options.format.empty() ? "<suggested>" : "-f");
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("-f '{}': {}", options.format, why);
   notation::Query parsed = notation::parseQuery(options.text, encoding);

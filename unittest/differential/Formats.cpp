@@ -93,6 +93,32 @@ std::string randomFormat(Random &random, unsigned order) {
   return "dense";
 }
 
+std::string linearFormat(Random &random, unsigned order) {
+  std::vector<unsigned> dims(order);
+  for (unsigned d = 0; d < order; ++d)
+    dims[d] = d;
+  for (unsigned d = order; d > 1; --d)
+    std::swap(dims[d - 1], dims[random.below(d)]);
+  // A bitmap takes memory for all of the stride. No level is dense: a dense result cannot be so.
+  const bool bits = random.chance(0.3), bitmap = order == 2 && random.chance(0.2);
+  const std::string sum = bits ? fmt::format("(d{} shl 12) | d{}", dims[0], dims[1])
+                          : bitmap
+                              ? fmt::format("d{} * 101 + d{}", dims[0], dims[1])
+                              : fmt::format("d{} * {} + d{}", dims[0], random.pick({4096, 5001}), dims[1]);
+  const std::string kind = bitmap ? "bitmap"
+                                  : random.pick<std::string>({"compressed", "compressed", "hashed",
+                                                              "squeezed", "loose_compressed[1]"});
+  std::vector<std::string> names, levels = {fmt::format("{} : {}", sum, kind)};
+  if (!bitmap && !bits && random.chance(0.3)) // digits of the sum
+    levels = {fmt::format("({}) floordiv 7 : {}", sum, kind), fmt::format("({}) mod 7 : dense", sum)};
+  for (unsigned d = 0; d < order; ++d)
+    names.push_back(fmt::format("d{}", d));
+  for (unsigned l = 2; l < order; ++l)
+    levels.insert(levels.begin() + random.below(int64_t(levels.size()) + 1),
+                  fmt::format("d{} : {}", dims[l], random.pick<std::string>({"dense", "compressed"})));
+  return fmt::format("({}) -> ({})", fmt::join(names, ", "), fmt::join(levels, ", "));
+}
+
 std::string randomDenseFormat(Random &random, unsigned order) {
   if (order < 2 || random.chance(0.6))
     return "dense";

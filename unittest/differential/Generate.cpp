@@ -224,6 +224,11 @@ private:
     g.type = type;
     g.dims = dims;
     g.format = randomFormat(random, dims.size());
+    // By a generator of its own, so that programs stay those that their seeds had.
+    Random shared(out.seed * 16 + out.inputs.size() + 0x11ea);
+    if (dims.size() > 1 && shared.chance(0.08))
+      if (std::string text = linearFormat(shared, unsigned(dims.size())); executable(text, dims.size()))
+        g.format = text;
     bool structured = dims.size() == 2 && dims[1] % 4 == 0 && random.chance(0.2);
     if (structured)
       g.format = "NV24";
@@ -518,6 +523,11 @@ private:
         continue;
       std::string dense = result.format;
       result.format = randomFormat(random, result.dims.size());
+      Random shared(out.seed * 16 + name.back() + 0x11eb);
+      if (result.dims.size() > 1 && shared.chance(0.08))
+        if (std::string text = linearFormat(shared, unsigned(result.dims.size()));
+            executable(text, result.dims.size()))
+          result.format = text;
       if (tropical || random.chance(0.06))
         result.format = withFill(result.format, base, result.dims.size());
       std::string operand = formatOfPattern(out, name);

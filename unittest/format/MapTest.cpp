@@ -81,6 +81,49 @@ TEST(InverseMap, inferred) {
       "{b, r, c} (i = b * 4 + r, j = c) -> (b = i floordiv 4 : dense, r = i mod 4 : dense, c = j : dense)");
 }
 
+/// Points of a box through the map and its inferred inverse, and the largest sizes that it says.
+void expectLinear(std::string_view text, const std::vector<int64_t> &largest) {
+  Encoding e = parseEncoding(text);
+  auto inverse = inverseMap(e);
+  ASSERT_TRUE(inverse) << text;
+  for (unsigned d = 0; d < e.order(); ++d)
+    EXPECT_EQ(largestSize(e, d), largest[d]) << text;
+  for (int64_t i = 0; i < std::min<int64_t>(largest[0], 20); ++i)
+    for (int64_t j = 0; j < std::min<int64_t>(largest[1], 20); ++j) {
+      const std::vector<int64_t> dims = {i, j};
+      std::vector<int64_t> levels;
+      Bindings bindings;
+      for (const Level &level : e.levels)
+        levels.push_back(*evaluate(level.expr, dims, {}, bindings));
+      for (unsigned d = 0; d < 2; ++d)
+        EXPECT_EQ(evaluate((*inverse)[d], {}, levels, bindings), dims[d]) << text << " at " << i << ", " << j;
+    }
+}
+
+TEST(InverseMap, ofTermsWithStrides) {
+  const int64_t any = std::numeric_limits<int64_t>::max();
+  expectLinear("(i, j) -> (i * 6 + j : compressed)", {any, 6});
+  expectLinear("(i, j) -> (i + 4 * j : dense)", {4, any});
+  expectLinear("(i, j) -> ((i shl 3) | j : compressed)", {any, 8});
+  expectLinear("(i, j) -> ((i shl 3) ^ j : compressed)", {any, 8});
+  expectLinear("(i, j) -> (i * 20 + j * 3 + 7 : compressed)", {any, 6});
+  expectLinear("(i, j) -> (let l = i * 6 + j in l floordiv 4 : dense, l mod 4 : compressed)", {any, 6});
+  expectLinear("(i, j) -> ((i floordiv 2) * 3 + j floordiv 4 : compressed, i mod 2 : dense, j mod 4 : dense)",
+               {any, 12});
+  expectLinear("(i, j) -> ((i floordiv 2) * 6 + j * 2 + i mod 2 : compressed)", {any, 3});
+  // A level of j alone leaves one unknown.
+  expectLinear("(i, j) -> (i * 6 + j : compressed, j : compressed)", {any, any});
+  // A form among the terms of another stays below the stride of what is next to it.
+  expectLinear("(i, j) -> (j mod 2 * 20 + (i * 6 + j floordiv 2) floordiv 4 : compressed, (i * 6 + j "
+               "floordiv 2) mod 4 : "
+               "dense)",
+               {13, 12});
+  for (const char *text : {"(i, j) -> (i + j : compressed)", "(i, j) -> (i * 6 | j : compressed)",
+                           "(i, j) -> (i * 6 - j : compressed)", "(i, j) -> (i * 4 + j mod 6 : compressed)",
+                           "(i) -> (i * 6 + i : compressed)"})
+    EXPECT_FALSE(inverseMap(parseEncoding(text))) << text;
+}
+
 /// Bits 0, 1, … of a and b in turn, b's first.
 int64_t interleaved(int64_t a, int64_t b) {
   int64_t out = 0;

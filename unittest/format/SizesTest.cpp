@@ -1,5 +1,6 @@
 // Which sizes an encoding can be stored at: nothing that is computed with them may leave 64 bits.
-#include "format/Encoding.h"
+#include "format/Checks.h"
+#include "tulle/error.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -64,6 +65,41 @@ TEST(Sizes, blocksAreRoundedUp) {
   EXPECT_EQ(why("BCSR(4,4)", {most - 3, 4}), "");
   EXPECT_THAT(why("BCSR(4,4)", {4, most - 2}),
               StartsWith("dimension 1 has size 9223372036854775805, and in blocks of 4"));
+}
+
+TEST(Sizes, ofDimensionsThatShareALevel) {
+  EXPECT_EQ(why("(i, j) -> (i * 6 + j : compressed)", {4, 6}), "");
+  EXPECT_EQ(why("(i, j) -> ((i shl 3) | j : dense)", {4, 8}), "");
+  EXPECT_EQ(
+      why("(i, j) -> (i * 5 + j : compressed)", {4, 6}),
+      "dimension 1 has size 6, and in level 0 (i * 5 + j : compressed) two coordinates become one from 5 "
+      "on; the factor 5 has to be at least 6");
+  EXPECT_THAT(
+      why("(i, j, k) -> (k : dense, i shl 2 | j floordiv 2 : compressed, j mod 2 : dense)", {4, 9, 3}),
+      HasSubstr("from 8 on; the factor 4 has to be at least 5"));
+  EXPECT_THAT(why("(i, j) -> (i * 6 + j : compressed)", {half, 6}), HasSubstr("leaves 64 bits"));
+}
+
+TEST(Sizes, ofGivenInverses) {
+  // No inverse of it is inferred: j counts down.
+  const char *down = "{l} (i = l floordiv 6, j = 5 - l mod 6) -> (l = i * 6 + 5 - j : compressed)";
+  EXPECT_EQ(why(down, {4, 6}), "");
+  EXPECT_EQ(why(down, {4, 0}), "");
+  EXPECT_THAT(why(down, {4, 7}),
+              StartsWith("this is not the inverse of the map: at coordinate 0 of dimension"));
+  EXPECT_THAT(why(down, {4000, 7000}), HasSubstr("for sizes 4000 x 7000; correct the inverse"));
+  EXPECT_EQ(why("{l} (i = l floordiv 6, j = l mod 6) -> (l = i * 6 + j : compressed)", {4, 6}), "");
+}
+
+TEST(Sizes, arePointedAt) {
+  try {
+    parseFormatFor("(i, j) -> (i*5 + j : compressed)", {4, 6}, "-f");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(), StartsWith("-f:1:12: error: dimension 1 has size 6"));
+    EXPECT_THAT(error.what(), HasSubstr("            ^~~~~~~"));
+  }
+  EXPECT_EQ(parseFormatFor("(i, j) -> (i*5 + j : compressed)", {4, -1}, "-f").order(), 2u);
 }
 
 TEST(Sizes, counters) {

@@ -113,6 +113,9 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
         "what is computed has values of its own, and explicitVal leaves no place for them; leave it out, and "
         "convert the result";
   auto digits = format::digits(encoding);
+  if (why.empty() && generic.isDpsInit(&use) && !digits && format::isAllDense(encoding))
+    why = "the dense levels of what is computed are no digits of single dimensions; compute it in "
+          "'dense', and convert the result";
   if (!why.empty())
     return generic.emitError("operand ") << use.getOperandNumber() << ": " << why;
   if (digits)
