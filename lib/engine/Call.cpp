@@ -2,6 +2,7 @@
 // memory of new tensors.
 #include "engine/Call.h"
 #include "format/Layout.h"
+#include "format/LevelDeclaration.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -384,6 +385,14 @@ void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_
   leave();
 }
 
+void CallMemory::declaredError(int64_t level, int64_t fault, int64_t parent, int64_t value) {
+  report([&] {
+    throwError("{}: {}: {}", resultText(), levelText(level),
+               format::declaredFault(format::DeclaredFault(fault), parent, value));
+  });
+  leave();
+}
+
 void CallMemory::indexError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
                             int64_t value, int64_t size) {
   report([&] {
@@ -447,6 +456,7 @@ std::span<const RuntimeSymbol> runtimeSymbols() {
       {"tulle_making", reinterpret_cast<void *>(OfCurrent<&CallMemory::making>::call)},
       {"tulle_error_width", reinterpret_cast<void *>(OfCurrent<&CallMemory::widthError>::call)},
       {"tulle_error_group", reinterpret_cast<void *>(OfCurrent<&CallMemory::groupError>::call)},
+      {"tulle_error_declared", reinterpret_cast<void *>(OfCurrent<&CallMemory::declaredError>::call)},
       {"tulle_error_index", reinterpret_cast<void *>(OfCurrent<&CallMemory::indexError>::call)},
       {"tulle_error_repeated", reinterpret_cast<void *>(OfCurrent<&CallMemory::repeatedError>::call)},
       {"tulle_error_repeated_place",

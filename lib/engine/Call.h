@@ -86,6 +86,7 @@ public:
   int64_t checkedPositions(int64_t level, int64_t parents, int64_t each);
   [[noreturn]] void widthError(int64_t level, int64_t value, int64_t width);
   [[noreturn]] void groupError(int64_t level, int64_t parent, int64_t found, int64_t most);
+  [[noreturn]] void declaredError(int64_t level, int64_t fault, int64_t parent, int64_t value);
   [[noreturn]] void indexError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,
                                int64_t value, int64_t size);
   [[noreturn]] void repeatedError(const char *text, int64_t length, const int64_t *coordinates, int64_t rank,

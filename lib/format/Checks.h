@@ -16,6 +16,7 @@ std::vector<std::vector<int64_t>> samplePoints(const std::vector<int64_t> &sizes
 std::optional<Violation> notInvertible(const Encoding &encoding, const std::vector<int64_t> &sizes);
 
 /// As parseFormat, for a tensor of these sizes: throws SyntaxError at what has no inverse there, too.
-Encoding parseFormatFor(std::string_view text, const std::vector<int64_t> &sizes, std::string_view name);
+Encoding parseFormatFor(std::string_view text, const std::vector<int64_t> &sizes, std::string_view name,
+                        const Declarations &declared = {});
 
 } // namespace tulle::format

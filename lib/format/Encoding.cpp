@@ -6,10 +6,22 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <ranges>
+#include <tuple>
 
 namespace tulle::format {
 
 std::string_view name(LevelKind kind) { return info(kind).name; }
+
+bool LevelFormat::operator==(const LevelFormat &other) const {
+  auto text = [](const LevelFormat &format) {
+    return format.kind == LevelKind::Declared ? std::string_view(format.declaration->text)
+                                              : std::string_view();
+  };
+  auto rest = [](const LevelFormat &f) {
+    return std::tuple(f.kind, f.n, f.m, f.unique, f.ordered, f.soa, f.padded);
+  };
+  return rest(*this) == rest(other) && text(*this) == text(other);
+}
 
 Encoding denseEncoding(unsigned order) {
   Encoding out;
@@ -45,7 +57,7 @@ Encoding withoutSlices(Encoding encoding) {
 bool storesPadding(const Encoding &encoding) {
   for (const Level &level : std::views::reverse(encoding.levels))
     if (level.format.kind != LevelKind::Singleton && level.format.kind != LevelKind::Offset)
-      return hasUnmarkedPadding(level.format.kind);
+      return hasUnmarkedPadding(level.format);
   return false;
 }
 
@@ -79,8 +91,10 @@ static bool readsImplied(const Encoding &encoding, const Expr &e) {
   if (e->kind != ExprKind::Level)
     return readsImplied(encoding, e->lhs) || readsImplied(encoding, e->rhs);
   using enum LevelKind;
-  return !isOneOf(encoding.levels[e->value].format.kind,
-                  {Compressed, LooseCompressed, Singleton, Fixed, Hashed});
+  const LevelFormat &level = encoding.levels[e->value].format;
+  if (level.kind == Declared)
+    return !level.declaration->storesCoordinates;
+  return !isOneOf(level.kind, {Compressed, LooseCompressed, Singleton, Fixed, Hashed});
 }
 
 bool mayLieOutside(const Encoding &encoding, unsigned dim, const Expr &inverse) {

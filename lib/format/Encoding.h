@@ -24,15 +24,21 @@ enum class LevelKind : uint8_t {
   Offset,
   Hashed,
   Bitmap,
-  Jagged
+  Jagged,
+  Declared ///< by its user, as text: see LevelDeclaration.h
 };
+
+struct LevelDeclaration;
+/// Level formats that encodings may name besides the built-in ones.
+using Declarations = std::vector<std::shared_ptr<const LevelDeclaration>>;
 
 /// How one level is stored: the kind, its integers (`structured[n,m]`, `fixed[n]`) and properties.
 struct LevelFormat {
   LevelKind kind = LevelKind::Dense;
   int64_t n = 0, m = 0;
   bool unique = true, ordered = true, soa = false, padded = false;
-  bool operator==(const LevelFormat &) const = default;
+  std::shared_ptr<const LevelDeclaration> declaration{}; ///< of a declared level, else null
+  bool operator==(const LevelFormat &other) const;       ///< declarations by their texts
 };
 
 /// `slice(offset, size, stride)`: coordinate c of the dimension is coordinate offset + stride * c of the
@@ -80,11 +86,14 @@ struct Encoding {
 
 /// Parses an encoding: `#tulle.encoding<{…}>`, `#sparse_tensor.encoding<{…}>`, `{ map = … }`, `map = …` or
 /// just the map `(i,j) -> (…)`. Verifies it whole. Throws support::SyntaxError at the offending character.
-Encoding parseEncoding(std::string_view text, std::string_view name = "<encoding>");
+/// Levels may be of the formats in `declared`, and of those of the field `levels = { level mine { … } }`.
+Encoding parseEncoding(std::string_view text, std::string_view name = "<encoding>",
+                       const Declarations &declared = {});
 
 /// A preset's name (with arguments) for a tensor of `order` dimensions, or encoding text (whose order must
 /// agree). Throws support::SyntaxError, for an unknown name with the nearest ones.
-Encoding parseFormat(std::string_view text, unsigned order, std::string_view name = "<format>");
+Encoding parseFormat(std::string_view text, unsigned order, std::string_view name = "<format>",
+                     const Declarations &declared = {});
 
 /// Canonical text `#tulle.encoding<{ map = …, posWidth = … }>`; parses back to an equal value. Shifts print
 /// as `shl` / `shr`, words the parser accepts next to `<<` and `>>`: an MLIR file cannot hold the signs.

@@ -44,9 +44,11 @@ std::optional<CountingProduct> countingProduct(const Expr &e) {
 
 class Parser {
 public:
-  Parser(std::string_view text, std::string_view name) : cursor(encodingLanguage, text, name) {}
+  Parser(std::string_view text, std::string_view name, const Declarations &declared)
+      : cursor(encodingLanguage, text, name), declared(declared) {}
 
   Encoding run() {
+    readLevels();
     std::string_view closing = opening();
     const size_t begin = cursor.peek().range.begin;
     if (closing.empty() && (cursor.next("(") || cursor.next("[") || cursor.next("{"))) { // a bare map
@@ -80,6 +82,21 @@ public:
   }
 
 private:
+  /// The field `levels`, wherever it stands: the map before it may name what it declares.
+  void readLevels() {
+    Cursor ahead = cursor;
+    while (!ahead.atEnd() && !(ahead.next("levels") && ahead.peek(1).is("=") && ahead.peek(2).is("{")))
+      ahead.take();
+    if (ahead.atEnd())
+      return;
+    for (unsigned token = 0; token < 3; ++token)
+      ahead.take();
+    do
+      own.push_back(parseLevel(ahead, own));
+    while (!ahead.accept("}"));
+    endOfLevels = ahead.since(0).end;
+  }
+
   /// One of `#x.encoding<{`, `{ map =`, `map =`, or nothing before a bare map; returns what has to close it.
   std::string_view opening() {
     // An alias definition, as copied from an MLIR file.
@@ -108,26 +125,36 @@ private:
 
   void field() {
     const Token word = cursor.expectWord("a map '(i, j) -> (…)' or a field such as 'map' or 'posWidth'");
-    static const std::vector<std::string> known{"map",  "posWidth",    "crdWidth",
-                                                "fill", "explicitVal", "implicitVal"};
+    static const std::vector<std::string> known{"map",         "posWidth",    "crdWidth", "fill",
+                                                "explicitVal", "implicitVal", "levels"};
     const std::string field(word.text);
     if (!indexOf(known, field))
-      cursor.fail(
-          word.range,
-          "unknown field '" + field + "'" +
-              support::didYouMean(field, known,
-                                  "; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal"));
+      cursor.fail(word.range,
+                  "unknown field '" + field + "'" +
+                      support::didYouMean(
+                          field, known,
+                          "; expected map, posWidth, crdWidth, fill, explicitVal, implicitVal or levels"));
     if (!seenFields.insert(field).second)
       cursor.fail(word.range, "'" + field + "' is given twice");
     cursor.expect("=", "after '" + field + "'");
     if (field == "map")
       map();
+    else if (field == "levels")
+      skipLevels();
     else if (field == "posWidth")
       out.posWidth = width(/*isOfCoordinates=*/false);
     else if (field == "crdWidth")
       out.crdWidth = width(/*isOfCoordinates=*/true);
     else
       (field == "fill" ? out.fill : field == "explicitVal" ? out.explicitVal : out.implicitVal) = scalar();
+  }
+
+  /// They were read before everything else.
+  void skipLevels() {
+    if (!cursor.next("{"))
+      cursor.failExpected("'{' before the level formats that are declared");
+    while (!cursor.atEnd() && cursor.peek().range.begin < endOfLevels)
+      cursor.take();
   }
 
   std::string declare(std::string_view what) {
@@ -268,9 +295,18 @@ private:
     const Token word = cursor.expectWord("a level format such as 'dense' or 'compressed'");
     if (word.is("block2_4"))
       return properties({LevelKind::Structured, 2, 4}, word);
+    auto declaration = findLevel(own, word.text);
+    if (!declaration)
+      declaration = findLevel(declared, word.text);
+    if (declaration)
+      return properties(LevelDeclaration::formatOf(declaration), word);
     std::vector<std::string> known;
     for (const LevelKindInfo &row : levelKinds)
-      known.emplace_back(row.name);
+      if (row.kind != LevelKind::Declared)
+        known.emplace_back(row.name);
+    for (const Declarations *levels : {&std::as_const(own), &declared})
+      for (const auto &level : *levels)
+        known.push_back(level->name);
     const std::optional<unsigned> index = indexOf(known, word.text);
     if (!index)
       cursor.fail(word.range, fmt::format("unknown level format '{}'{}", word.text,
@@ -317,7 +353,7 @@ private:
       cursor.fail(token.range, fmt::format("a {} level cannot be '{}': {}", level.text, token.text, reason));
     };
     if (token.is("high")) { // upstream's older word for a level with a lower and an upper position per parent
-      if (!storesPositions(format.kind))
+      if (!storesPositions(format) || format.kind == LevelKind::Declared)
         refuse("only compressed levels have an upper position");
       format.kind = LevelKind::LooseCompressed;
       return;
@@ -448,6 +484,9 @@ private:
   }
 
   Cursor cursor;
+  const Declarations &declared;
+  Declarations own;
+  size_t endOfLevels = 0;
   Names names;
   Encoding out;
   std::set<std::string> seenFields;
@@ -457,17 +496,20 @@ private:
 
 } // namespace
 
-Encoding parseEncoding(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+Encoding parseEncoding(std::string_view text, std::string_view name, const Declarations &declared) {
+  return Parser(text, name, declared).run();
+}
 
-Encoding parseFormatFor(std::string_view text, const std::vector<int64_t> &sizes, std::string_view name) {
-  Encoding encoding = parseFormat(text, unsigned(sizes.size()), name);
+Encoding parseFormatFor(std::string_view text, const std::vector<int64_t> &sizes, std::string_view name,
+                        const Declarations &declared) {
+  Encoding encoding = parseFormat(text, unsigned(sizes.size()), name, declared);
   const std::optional<Violation> found =
       whyNotExecutable(encoding).empty() ? notInvertible(encoding, sizes) : std::nullopt;
   // A preset has no text to point into.
   if (found && text.find("->") == std::string_view::npos)
     throwError("{}", found->message);
   if (found) {
-    Parser parser(text, name);
+    Parser parser(text, name, declared);
     parser.run();
     parser.fail(*found);
   }

@@ -1,5 +1,6 @@
 // Trees are immutable and shared: an inverse map refers to expressions of the map instead of copying them.
 #include "format/Expr.h"
+#include <algorithm>
 
 namespace tulle::format {
 namespace {
@@ -36,6 +37,10 @@ std::optional<int64_t> apply(ExprKind kind, int64_t a, int64_t b) {
     return unless(b < 0 || b >= 64 || exact >> b != a);
   case ExprKind::Shr:
     return b >= 0 && b < 64 ? std::optional(a >> b) : std::nullopt;
+  case ExprKind::Min:
+    return std::min(a, b);
+  case ExprKind::Max:
+    return std::max(a, b);
   default:
     return std::nullopt;
   }

@@ -25,6 +25,8 @@ enum class ExprKind : uint8_t {
   Xor,
   Shl,
   Shr,
+  Min, ///< the smaller of two; in declarations of levels only
+  Max,
   Counter, ///< `#i` or `#(i,j)`: `dims`
   Let,     ///< `let name = lhs in rhs`
   Rank,    ///< `rank(i by count(j) within s)`: dims = {i, j}; value = s, or -1 without `within`
@@ -62,8 +64,8 @@ const ExprNode *find(const Expr &e, ExprKind kind);
 inline bool contains(const Expr &e, ExprKind kind) { return find(e, kind) != nullptr; }
 /// The expression below the leading `let`s.
 const Expr &body(const Expr &e);
-/// Whether the expression is an operation on two others: `Add` … `Shr`.
-inline bool isBinary(const Expr &e) { return e->kind >= ExprKind::Add && e->kind <= ExprKind::Shr; }
+/// Whether the expression is an operation on two others: `Add` … `Max`.
+inline bool isBinary(const Expr &e) { return e->kind >= ExprKind::Add && e->kind <= ExprKind::Max; }
 
 /// The values of the variables that `let` has bound. A binding made in one level's expression holds in later
 /// levels.

@@ -35,7 +35,8 @@ bool hasSize(const Level &level) {
   if (level.format.kind == LevelKind::Dense)
     return level.expr && level.expr->kind == ExprKind::Counter;
   return level.format.kind == LevelKind::Squeezed ||
-         (level.format.kind == LevelKind::Fixed && level.format.n == 0);
+         (level.format.kind == LevelKind::Fixed && level.format.n == 0) ||
+         (level.format.kind == LevelKind::Declared && level.format.declaration->size);
 }
 
 } // namespace
@@ -62,11 +63,11 @@ Layout layout(const Encoding &encoding) {
         permutation = add({FieldKind::Permutation, l, 64});
       out.permutation[l] = permutation;
     }
-    if (storesPositions(kind))
+    if (storesPositions(level.format))
       out.positions[l] = add({FieldKind::Positions, l, bits(encoding.posWidth)});
     if (kind == LevelKind::Bitmap)
       out.bits[l] = add({FieldKind::Bits, l, 8});
-    if (!storesCoordinates(kind) || out.coordinates[l])
+    if (!storesCoordinates(level.format) || out.coordinates[l])
       continue;
     unsigned field = unsigned(out.fields.size()), stride = runLength(encoding, l);
     bool isSigned = false; // one coordinate of a run that is makes all of them so
@@ -129,7 +130,9 @@ static std::optional<uint64_t> positionsOfEach(const Encoding &encoding, const L
 static Large ownBytes(const Encoding &encoding, const Layout &layout, size_t l, Large positions) {
   const LevelKind kind = encoding.levels[l].format.kind;
   const auto &coordinates = layout.coordinates[l];
-  const bool perPosition = kind != LevelKind::Squeezed && kind != LevelKind::Banded;
+  const bool perPosition = kind == LevelKind::Declared
+                               ? encoding.levels[l].format.declaration->storesCoordinates
+                               : kind != LevelKind::Squeezed && kind != LevelKind::Banded;
   Large bytes = 0;
   if (coordinates && perPosition && layout.fields[coordinates->field].level == l)
     bytes += (positions * coordinates->stride * layout.fields[coordinates->field].width + 7) / 8;

@@ -1,7 +1,7 @@
 // What each level format is called and which integers and properties it takes: one table, read by parser,
 // printer and checks.
 #pragma once
-#include "format/Encoding.h"
+#include "format/LevelDeclaration.h"
 #include <algorithm>
 #include <initializer_list>
 
@@ -35,6 +35,7 @@ inline constexpr LevelKindInfo levelKinds[] = {
     {LevelKind::Hashed, "hashed", 0, 0, 0, 1, 0, 0, "a table holds each coordinate once"},
     {LevelKind::Bitmap, "bitmap", 0, 0, 0, 0, 0, 0, "it has every coordinate exactly once, in order"},
     {LevelKind::Jagged, "jagged", 0, 0, 0, 0, 0, 0, "its coordinates are implied, each once and in order"},
+    {LevelKind::Declared, "declared", 0, 0, 0, 0, 0, 0, "its declaration says what it has"},
 };
 inline const LevelKindInfo &info(LevelKind kind) { return levelKinds[size_t(kind)]; }
 
@@ -55,21 +56,27 @@ inline bool isOneOf(LevelKind kind, std::initializer_list<LevelKind> kinds) {
   return std::ranges::find(kinds, kind) != kinds.end();
 }
 
-/// Whether the level stores a coordinate for each of its positions in a buffer.
-inline bool storesCoordinates(LevelKind kind) {
+/// Whether the level stores coordinates in a buffer, be it one for each of its positions or for each parent.
+inline bool storesCoordinates(const LevelFormat &format) {
   using enum LevelKind;
-  return isOneOf(kind, {Compressed, LooseCompressed, Singleton, Structured, Fixed, Squeezed, Banded, Hashed});
+  if (format.kind == Declared)
+    return format.declaration->storesCoordinates || format.declaration->firstCoordinate;
+  return isOneOf(format.kind,
+                 {Compressed, LooseCompressed, Singleton, Structured, Fixed, Squeezed, Banded, Hashed});
 }
 /// Whether the level's coordinates count from 0: those that positions or bits imply, and where there may be
 /// padding.
 inline bool startsAtZero(const LevelFormat &format) {
   using enum LevelKind;
-  return format.padded || isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Jagged, Fixed, Hashed, Banded});
+  return format.padded ||
+         isOneOf(format.kind, {Dense, Batch, Bitmap, Ragged, Jagged, Fixed, Hashed, Banded, Declared});
 }
 /// Whether the level stores positions.
-inline bool storesPositions(LevelKind kind) {
+inline bool storesPositions(const LevelFormat &format) {
   using enum LevelKind;
-  return isOneOf(kind, {Compressed, LooseCompressed, Ragged, Jagged, Banded, Hashed});
+  if (format.kind == Declared)
+    return format.declaration->length != nullptr;
+  return isOneOf(format.kind, {Compressed, LooseCompressed, Ragged, Jagged, Banded, Hashed});
 }
 /// Whether the level stores where each segment ends besides where it begins: segments lie anywhere.
 inline bool storesEnds(LevelKind kind) {
@@ -77,9 +84,11 @@ inline bool storesEnds(LevelKind kind) {
   return isOneOf(kind, {LooseCompressed, Jagged});
 }
 /// Whether a position of the level may have no entry, and nothing marks it.
-inline bool hasUnmarkedPadding(LevelKind kind) {
+inline bool hasUnmarkedPadding(const LevelFormat &format) {
   using enum LevelKind;
-  return isOneOf(kind, {Dense, Batch, Ragged, Jagged, Squeezed, Banded});
+  if (format.kind == Declared)
+    return format.declaration->hasUnmarkedPadding();
+  return isOneOf(format.kind, {Dense, Batch, Ragged, Jagged, Squeezed, Banded});
 }
 
 } // namespace tulle::format

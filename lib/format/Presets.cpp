@@ -286,11 +286,12 @@ std::string withoutWidths(Encoding encoding) {
 
 } // namespace
 
-Encoding parseFormat(std::string_view source, unsigned order, std::string_view name) {
+Encoding parseFormat(std::string_view source, unsigned order, std::string_view name,
+                     const Declarations &declared) {
   Cursor cursor(encodingLanguage, source, name);
   bool isName = cursor.peek().kind == Token::Word && !cursor.peek(1).is("=");
   if (!isName && !cursor.atEnd()) {
-    Encoding encoding = parseEncoding(source, name);
+    Encoding encoding = parseEncoding(source, name, declared);
     if (encoding.order() != order)
       cursor.fail({0, source.size()}, fmt::format("this encoding is for tensors of {}, this one has {}",
                                                   dimensions(encoding.order()), dimensions(order)));

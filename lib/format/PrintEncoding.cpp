@@ -111,6 +111,8 @@ private:
 } // namespace
 
 std::string print(const LevelFormat &format) {
+  if (format.kind == LevelKind::Declared)
+    return format.declaration->name;
   std::string out(name(format.kind));
   if (format.m != 0)
     out += fmt::format("[{},{}]", format.n, format.m);
@@ -138,6 +140,13 @@ std::string printBody(const Encoding &encoding) {
   for (const auto &[name, value] : fields)
     if (value)
       out += fmt::format(", {} = {}", name, *value);
+  std::vector<std::string> declared;
+  for (const Level &level : encoding.levels)
+    if (level.format.kind == LevelKind::Declared &&
+        std::ranges::find(declared, level.format.declaration->text) == declared.end())
+      declared.push_back(level.format.declaration->text);
+  if (!declared.empty())
+    out += fmt::format(", levels = {{ {} }}", fmt::join(declared, " "));
   return out;
 }
 

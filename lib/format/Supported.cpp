@@ -23,8 +23,9 @@ void checkNeighbours(const Encoding &e, unsigned l) {
   bool singletonBelow = next.kind == LevelKind::Singleton;
   // A counter sets the entries of one coordinate apart. Below a level with a position for each coordinate
   // there may be padding, and conversions refuse two entries.
-  const bool hasAllCoordinates =
-      !storesCoordinates(level.kind) || isOneOf(level.kind, {LevelKind::Squeezed, LevelKind::Banded});
+  const bool hasAllCoordinates = !storesCoordinates(level) ||
+                                 isOneOf(level.kind, {LevelKind::Squeezed, LevelKind::Banded}) ||
+                                 (level.declaration && !level.declaration->storesCoordinates);
   if (singletonBelow && level.unique && !(next.padded && hasAllCoordinates) && !countedAbove(e, l + 1))
     throwError("level {} is unique, so the singleton below it could hold one entry per coordinate only; "
                "write {}(nonunique)",
@@ -49,6 +50,10 @@ void checkBatches(const Encoding &e) {
     const LevelFormat &level = e.levels[l].format;
     if (isFull(level))
       continue;
+    if (level.kind == LevelKind::Declared)
+      throwError(
+          "below batch levels, level {} cannot be of the declared format {}; write dense instead of batch", l,
+          print(level));
     ++stored;
     // Entries that are appended leave no positions in reserve.
     const bool appends = isOneOf(level.kind, {LevelKind::Compressed, LevelKind::Structured}) ||
@@ -160,7 +165,7 @@ void checkRedundant(const Encoding &e) {
     --last;
   if (last == 0)
     return;
-  const bool padded = hasUnmarkedPadding(e.levels[--last].format.kind);
+  const bool padded = hasUnmarkedPadding(e.levels[--last].format);
   const std::optional<unsigned> again = padded ? redundantLevel(e) : std::nullopt;
   if (again)
     throwError("level {} repeats what other levels say, so that the {} level {} would store positions "
@@ -212,7 +217,9 @@ void checkGaps(const Encoding &e) {
     if (kind == LevelKind::Offset || kind == LevelKind::Squeezed)
       continue;
     const bool full = isFull(e.levels[l].format);
-    if (!full && !isOneOf(kind, {LevelKind::Ragged, LevelKind::Jagged, LevelKind::Banded}))
+    const bool implied = isOneOf(kind, {LevelKind::Ragged, LevelKind::Jagged, LevelKind::Banded}) ||
+                         (kind == LevelKind::Declared && hasUnmarkedPadding(e.levels[l].format));
+    if (!full && !implied)
       return;
     if (leavesGaps(body(e.levels[l].expr)))
       throwError("the {} level {} would store positions between the coordinates that ({}) has; write "
@@ -238,10 +245,10 @@ void checkExplicit(const Encoding &e) {
   if (last == 0)
     throwError(
         "explicitVal: a tensor without dimensions has one value, and it is always stored; leave it out");
-  if (LevelKind kind = e.levels[last - 1].format.kind; hasUnmarkedPadding(kind))
+  if (const LevelFormat &level = e.levels[last - 1].format; hasUnmarkedPadding(level))
     throwError("explicitVal: the {} level {} has padding that only its value, the fill, tells from entries; "
                "write compressed for it, or leave explicitVal out",
-               name(kind), last - 1);
+               name(level.kind), last - 1);
 }
 
 /// `complex<f64>` has a name of its own here; `i1` is the IR's word.

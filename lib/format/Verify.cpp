@@ -76,7 +76,7 @@ void checkCrdWidth(const Encoding &e) {
   bool any = false;
   for (const Level &level : e.levels) {
     const bool fits = level.format.kind == LevelKind::Structured && level.format.m <= 4;
-    if (storesCoordinates(level.format.kind) && !fits)
+    if (storesCoordinates(level.format) && !fits)
       fail(fmt::format(
           "2-bit coordinates are for structured[n,m] levels with m up to 4; this encoding also has {}: "
           "write 8, 16, 32 or 64",

@@ -1,5 +1,6 @@
 // How a level is built when entries arrive in any order: by attribute queries first, then by position.
 #pragma once
+#include "format/LevelDeclaration.h"
 #include "levels/Storage.h"
 
 namespace tulle::levels {
@@ -44,6 +45,9 @@ public:
   /// Reports that parent position `parent` of `level` has `found` entries, more than the `most` that it
   /// holds.
   virtual void refuseGroup(unsigned level, Value parent, Value found, Value most) const = 0;
+  /// Reports what is wrong with the declaration of `level`, at parent position `parent`.
+  virtual void refuseDeclared(unsigned level, format::DeclaredFault fault, Value parent,
+                              Value value) const = 0;
   /// Memory that lives until the tensor is made.
   virtual Value scratch(Type element, Value count) const = 0;
   /// One index in a register, read and written at 0.

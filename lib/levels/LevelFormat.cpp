@@ -8,9 +8,12 @@ namespace tulle::levels {
 #define LEVEL_FORMAT(NAME) const LevelFormat &formatOf##NAME();
 #include "levels/LevelFormats.def"
 #undef LEVEL_FORMAT
+const LevelFormat &formatOfDeclared(const format::LevelDeclaration &declaration);
 
-const LevelFormat *find(format::LevelKind kind) {
-  switch (kind) {
+const LevelFormat *find(const format::LevelFormat &format) {
+  switch (format.kind) {
+  case format::LevelKind::Declared:
+    return &formatOfDeclared(*format.declaration);
 #define LEVEL_FORMAT(NAME)                                                                                   \
   case format::LevelKind::NAME:                                                                              \
     return &formatOf##NAME();

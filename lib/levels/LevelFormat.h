@@ -170,8 +170,9 @@ public:
   Value insert(const Assembly &a, LevelBuild &build, Value parent, Value coordinate) const override;
 };
 
-/// The class of a level kind. Kinds without one cannot hold data (format::whyNotExecutable says so first).
-const LevelFormat *find(format::LevelKind kind);
+/// The class of a level format. Formats without one cannot hold data (format::whyNotExecutable says so
+/// first).
+const LevelFormat *find(const format::LevelFormat &format);
 
 /// Defines the function that LevelFormats.def names; one per format, in the format's file.
 #define TULLE_LEVEL_FORMAT(NAME)                                                                             \

@@ -108,7 +108,8 @@ static aot::ConversionFormats conversionFormats(const CompileOptions &options) {
   for (const std::string &text : options.program.types)
     formats.type = parseType("--type", text);
   auto parse = [&](const std::string &text) {
-    format::Encoding encoding = format::parseFormat(text, options.order, "--convert");
+    format::Encoding encoding =
+        format::parseFormat(text, options.order, "--convert", options.program.levels.read());
     if (std::string why = format::whyNotExecutable(encoding, formats.type); !why.empty())
       throwError("--convert '{}': {}", text, why);
     return format::resolveWidths(encoding, 0, 0);

@@ -14,6 +14,7 @@ namespace tulle::cli {
 namespace {
 struct ConvertOptions {
   ThreadOptions threads;
+  LevelsOption levels;
   std::string file, from, to, type, dims, output;
   bool storage = false, noCache = false;
   int time = 0;
@@ -21,8 +22,8 @@ struct ConvertOptions {
 } // namespace
 
 static format::Encoding executable(const char *flag, const std::string &text,
-                                   const std::vector<int64_t> &dims) {
-  format::Encoding encoding = format::parseFormatFor(text, dims, flag);
+                                   const std::vector<int64_t> &dims, const format::Declarations &levels) {
+  format::Encoding encoding = format::parseFormatFor(text, dims, flag, levels);
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("{} '{}': {}", flag, text, why);
   return encoding;
@@ -54,9 +55,10 @@ static void convert(const ConvertOptions &options) {
   if (!options.output.empty())
     requireOutput("-o " + options.output, options.output);
   runtime::FileContents contents = readAlone(options.file, options.dims, options.type);
-  format::Encoding to = executable("--to", options.to, contents.dims());
+  const format::Declarations levels = options.levels.read();
+  format::Encoding to = executable("--to", options.to, contents.dims(), levels);
   format::Encoding from =
-      executable("--from", options.from.empty() ? contents.suggested : options.from, contents.dims());
+      executable("--from", options.from.empty() ? contents.suggested : options.from, contents.dims(), levels);
   engine::Options engineOptions;
   engineOptions.diskCache = !options.noCache;
   options.threads.applyTo(engineOptions);
@@ -92,6 +94,7 @@ void addConvert(CLI::App &app) {
       ->type_name("");
   command->add_option("--from", options->from, "The format to convert from; default: what the file suggests")
       ->type_name("");
+  addLevelsOption(*command, options->levels);
   command->add_option("--type", options->type, "Element type")->type_name("");
   command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
       ->type_name("");

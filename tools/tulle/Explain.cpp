@@ -26,7 +26,8 @@ struct ExplainOptions {
 /// The two formats of --convert, with the widths that small tensors have.
 static std::pair<format::Encoding, format::Encoding> conversionFormats(const ExplainOptions &options) {
   auto parse = [&](const std::string &text) {
-    format::Encoding encoding = format::parseFormat(text, options.order, "--convert");
+    format::Encoding encoding =
+        format::parseFormat(text, options.order, "--convert", options.program.levels.read());
     if (std::string why = format::whyNotExecutable(encoding); !why.empty())
       throwError("--convert '{}': {}", text, why);
     return format::resolveWidths(encoding, 0, 0);

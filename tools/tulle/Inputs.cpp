@@ -186,11 +186,11 @@ FileContents readAlone(const std::string &file, const std::string &dims, const s
 }
 
 runtime::Tensor storeAlone(const std::string &file, const std::string &dims, const std::string &type,
-                           const std::string &format) {
+                           const std::string &format, const format::Declarations &levels) {
   FileContents contents = readAlone(file, dims, type);
   const format::Encoding encoding =
       format::parseFormatFor(format.empty() ? contents.suggested : format, contents.dims(),
-                             format.empty() ? "<suggested>" : "-f");
+                             format.empty() ? "<suggested>" : "-f", levels);
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("-f '{}': {}", format, why);
   return store(file, std::move(contents), encoding);
@@ -269,10 +269,12 @@ void Loader::parseLikes() {
 }
 
 void Loader::parseFormats() {
+  const format::Declarations levels = options.levels.read();
   for (const auto &[name, text] : collect("-f", options.formats, uses)) {
     if (likes.count(name))
       continue;
-    format::Encoding encoding = format::parseFormat(text, findUse("-f", name, uses).order, "-f " + name);
+    format::Encoding encoding =
+        format::parseFormat(text, findUse("-f", name, uses).order, "-f " + name, levels);
     if (std::string why = format::whyNotExecutable(encoding); !why.empty())
       throwError("-f {}={}: {}", name, text, why);
     formats.emplace(name, std::move(encoding));

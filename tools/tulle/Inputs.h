@@ -53,7 +53,7 @@ runtime::Tensor store(const std::string &name, runtime::FileContents contents,
 /// The one file or generator of a command as readAlone gives it, stored in a format; in the one that it
 /// suggests where `format` is empty.
 runtime::Tensor storeAlone(const std::string &file, const std::string &dims, const std::string &type,
-                           const std::string &format);
+                           const std::string &format, const format::Declarations &levels);
 
 /// A program that passed every check, with its inputs in the formats asked for (indexed as program.tensors).
 struct LoadedProgram {
@@ -63,7 +63,7 @@ struct LoadedProgram {
   std::vector<int64_t> entries; ///< stored entries before block padding; -1 for tensors that are not inputs
   std::vector<std::optional<runtime::Entries>> given; ///< inputs as they came, before any format; see `keep`
   std::vector<std::string> nominal; ///< without data: tensors of which nothing fixes some size
-  double readMs = 0, packMs = 0;                      ///< compiling the conversions left out
+  double readMs = 0, packMs = 0;    ///< compiling the conversions left out
 };
 
 /// Throws Error for everything wrong with the options, the text or the data. Without `withData` no file has

@@ -24,6 +24,7 @@ void addProgramOptions(CLI::App &command, ProgramOptions &options) {
           "NAME=FORMAT: a name of `tulle formats` or an encoding such as '(i,j) -> (i : dense, j : "
           "compressed)', or "
           "'like A': the coordinates of tensor A, and values of its own");
+  addLevelsOption(command, options.levels);
   addList(command, "--type", options.types,
           "NAME=TYPE, or TYPE for all: f64 f32 f16 bf16 c64 c128 i8 i16 i32 i64 bool");
   addList(command, "--keep", options.keep,
@@ -81,21 +82,38 @@ void addStrategyOption(CLI::App &command, std::string &strategy) {
       ->type_name("");
 }
 
-std::pair<std::string, std::string> scheduleText(const std::string &given) {
+/// A file that the option `flag` names; what is larger than 1 MiB is no text of that kind.
+static std::string readText(std::string_view flag, const std::string &file) {
   constexpr size_t most = 1 << 20;
-  if (!given.starts_with('@'))
-    return {given, "--schedule"};
-  const std::string file = given.substr(1);
   std::string text(most + 1, '\0');
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   stream.read(text.data(), std::streamsize(text.size()));
   if (!stream.eof() && stream.gcount() <= std::streamsize(most))
-    throwError("--schedule {}: cannot read {}: {}", given, file, std::strerror(errno ? errno : EIO));
+    throwError("{}: cannot read {}: {}", flag, file, std::strerror(errno ? errno : EIO));
   if (stream.gcount() > std::streamsize(most))
-    throwError("--schedule {}: the file has more than {} bytes", given, most);
+    throwError("{}: the file has more than {} bytes", flag, most);
   text.resize(size_t(stream.gcount()));
-  return {text, file};
+  return text;
+}
+
+std::pair<std::string, std::string> scheduleText(const std::string &given) {
+  if (!given.starts_with('@'))
+    return {given, "--schedule"};
+  const std::string file = given.substr(1);
+  return {readText("--schedule " + given, file), file};
+}
+
+format::Declarations LevelsOption::read() const {
+  return file.empty() ? format::Declarations()
+                      : format::parseLevels(readText("--levels " + file, file), file);
+}
+
+void addLevelsOption(CLI::App &command, LevelsOption &option) {
+  command
+      .add_option("--levels", option.file,
+                  "FILE: declares level formats, which encodings may name besides the built-in ones")
+      ->type_name("");
 }
 
 } // namespace tulle::cli

@@ -1,12 +1,21 @@
 // The options that several commands have.
 #pragma once
 #include "engine/Engine.h"
+#include "format/LevelDeclaration.h"
 #include <CLI/CLI.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tulle::cli {
+
+/// --levels: level formats that the user declares.
+struct LevelsOption {
+  std::string file;
+  /// Those of the file; none without one. Throws Error for a file that cannot be read.
+  format::Declarations read() const;
+};
+void addLevelsOption(CLI::App &command, LevelsOption &option);
 
 /// The options that `run` and `explain` share, as the user wrote them.
 struct ProgramOptions {
@@ -18,6 +27,7 @@ struct ProgramOptions {
   std::vector<std::string> lengths; ///< NAME=FILE,… of the dimensions from the second on
   std::vector<std::string> keep;    ///< results besides those that no later statement reads
   std::string schedule;             ///< how to compute, where the default is not wanted
+  LevelsOption levels;
 };
 /// --threads and --deterministic.
 struct ThreadOptions {

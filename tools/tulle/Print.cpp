@@ -7,13 +7,14 @@ namespace tulle::cli {
 
 namespace {
 struct PrintOptions {
+  LevelsOption levels;
   std::string file, format, type, dims;
 };
 } // namespace
 
 static void print(const PrintOptions &options) {
-  std::string text =
-      runtime::printStorage(storeAlone(options.file, options.dims, options.type, options.format));
+  std::string text = runtime::printStorage(
+      storeAlone(options.file, options.dims, options.type, options.format, options.levels.read()));
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -25,6 +26,7 @@ void addPrint(CLI::App &app) {
       app.add_subcommand("print", "Show how a file is stored in a format: sizes, positions, coordinates, "
                                   "values");
   command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
+  addLevelsOption(*command, options->levels);
   command->add_option("-f,--format", options->format, "The format; default: what the file suggests")
       ->type_name("");
   command->add_option("--type", options->type, "Element type to convert to")->type_name("");

@@ -16,6 +16,7 @@ namespace tulle::cli {
 
 namespace {
 struct QueryOptions {
+  LevelsOption levels;
   std::string text, file, format, dims, stage, suggest, kernel = "spmv";
   bool measure = false;
   std::vector<std::string> outputs;
@@ -68,8 +69,8 @@ static void query(const QueryOptions &options) {
     throw Error("query: give a query and a file, or --suggest FILE");
   runtime::FileContents contents = readAlone(options.file, options.dims, "");
   std::string format = options.format.empty() ? contents.suggested : options.format;
-  format::Encoding encoding =
-      format::parseFormatFor(format, contents.dims(), options.format.empty() ? "<suggested>" : "-f");
+  format::Encoding encoding = format::parseFormatFor(
+      format, contents.dims(), options.format.empty() ? "<suggested>" : "-f", options.levels.read());
   if (std::string why = format::whyNotExecutable(encoding); !why.empty())
     throwError("-f '{}': {}", options.format, why);
   notation::Query parsed = notation::parseQuery(options.text, encoding);
@@ -99,6 +100,7 @@ void addQuery(CLI::App &app) {
   command->add_option("file", options->file, "A tensor file, or a generator")->type_name("");
   command->add_option("-f,--format", options->format, "The storage format; default: what the file suggests")
       ->type_name("");
+  addLevelsOption(*command, options->levels);
   command->add_option("-d,--dims", options->dims, "Sizes for a generator that implies none: 4x5")
       ->type_name("");
   addList(*command, "-o,--output", options->outputs,

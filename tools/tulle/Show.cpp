@@ -10,6 +10,7 @@ namespace tulle::cli {
 
 namespace {
 struct ShowOptions {
+  LevelsOption levels;
   std::string file, format, type, dims, output;
   int columns = 72;
 };
@@ -18,7 +19,8 @@ struct ShowOptions {
 static void show(const ShowOptions &options) {
   if (!options.output.empty() && !options.output.ends_with(".svg"))
     throwError("-o {}: expected a name that ends in .svg", options.output);
-  const runtime::Tensor tensor = storeAlone(options.file, options.dims, options.type, options.format);
+  const runtime::Tensor tensor =
+      storeAlone(options.file, options.dims, options.type, options.format, options.levels.read());
   const bool storage = !options.format.empty();
   if (!options.output.empty()) {
     runtime::TemporaryFile file(options.output);
@@ -38,6 +40,7 @@ void addShow(CLI::App &app) {
       "show",
       "Draw where a tensor has entries and, with -f, what a format stores of it: levels, bytes, padding");
   command->add_option("file", options->file, "A tensor file, or a generator")->required()->type_name("");
+  addLevelsOption(*command, options->levels);
   command->add_option("-f,--format", options->format, "Show what this format stores, too")->type_name("");
   command->add_option("-o", options->output, "Write an SVG document to this file instead")
       ->type_name("")

@@ -5,6 +5,18 @@
 namespace tulle::differential {
 namespace {
 
+/// Level formats that are declared as text: positions that are taken one after the other, with padding, and
+/// positions that are computed.
+constexpr std::pair<std::string_view, std::string_view> declared[] = {
+    {"ell4",
+     "level ell4 { properties padded; query select [p] -> count(c) as nz; size K = (max(nz) + 3) / 4 * 4; "
+     "coordinates crd[q] = c; positions(p) = p * K to p * K + K; coordinate(p, q) = crd[q]; "
+     "insert append; }"},
+    {"window", "level window { query select [p] -> min(c) as first; query select [p] -> max(c) as last; "
+               "coordinates crd[p] = first[p] / 2 * 2; edges pos[p + 1] = pos[p] + min(last[p] + 1, N) - "
+               "min(first[p] / 2 * 2, last[p] + 1); positions(p) = pos[p] to pos[p + 1]; "
+               "coordinate(p, q) = crd[p] + q - pos[p]; insert(p, c) = pos[p] + c - crd[p]; }"}};
+
 /// A level list over permuted dimensions: independent kinds, a coordinate tail, leading batches, a blocked
 /// dimension.
 std::string randomMap(Random &random, unsigned order) {
@@ -26,11 +38,11 @@ std::string randomMap(Random &random, unsigned order) {
     if (blocked == dims[l])
       expr += fmt::format(" floordiv {}", block);
     if (l + tail < order)
-      levels.push_back(
-          expr + (l == 0 && random.chance(0.15)
-                      ? " : batch"
-                      : random.pick<std::string>({" : dense", " : dense", " : compressed", " : compressed",
-                                                  " : compressed", " : loose_compressed"})));
+      levels.push_back(expr + (l == 0 && random.chance(0.15)
+                                   ? " : batch"
+                                   : random.pick<std::string>(
+                                         {" : dense", " : dense", " : compressed", " : compressed",
+                                          " : compressed", " : loose_compressed", " : window", " : ell4"})));
     else if (l + tail == order)
       levels.push_back(expr +
                        (random.chance(0.2) ? " : loose_compressed(nonunique)" : " : compressed(nonunique)"));
@@ -50,10 +62,15 @@ std::string randomMap(Random &random, unsigned order) {
   for (unsigned d = 0; d < order; ++d)
     names.push_back(fmt::format("d{}", d));
   std::string map = fmt::format("({}) -> ({})", fmt::join(names, ", "), fmt::join(levels, ", "));
-  std::string widths;
+  std::string widths, levelFormats;
   if (random.chance(0.2))
     widths = fmt::format(", posWidth = {}, crdWidth = {}", random.pick({16, 32, 64}),
                          random.pick({8, 16, 32, 64}));
+  for (const auto &[name, declaration] : declared)
+    if (map.find(": " + std::string(name)) != std::string::npos)
+      levelFormats += std::string(levelFormats.empty() ? "" : " ") + std::string(declaration);
+  if (!levelFormats.empty())
+    widths += fmt::format(", levels = {{ {} }}", levelFormats);
   return widths.empty() ? map : fmt::format("{{ map = {}{} }}", map, widths);
 }
 

@@ -51,7 +51,7 @@ TEST(Errors, fields) {
   expectError("@posWidth = 8@", "an encoding needs 'map = (i, j) -> (…)'");
   expectError("map = () -> (), @crdwidth@ = 8", "unknown field 'crdwidth'; did you mean 'crdWidth'?");
   expectError("map = () -> (), @zzz@ = 8",
-              "unknown field 'zzz'; expected map, posWidth, crdWidth, fill, explicitVal or implicitVal");
+              "unknown field 'zzz'; expected map, posWidth, crdWidth, fill, explicitVal, implicitVal or levels");
   expectError("() -> (), @map@ = () -> ()", "'map' is given twice");
   expectError("() -> (), posWidth = @12@", "expected a width of 0, 8, 16, 32 or 64 bits, got 12");
   expectError("() -> (), posWidth = @2@", "expected a width of 0, 8, 16, 32 or 64 bits, got 2");

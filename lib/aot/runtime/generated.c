@@ -106,6 +106,21 @@ void tulle_error_width(i64 level, i64 value, i64 width) {
   rt_leave();
 }
 
+void tulle_error_declared(i64 level, i64 fault, i64 parent, i64 value) {
+  struct rt_call *call = rt_current();
+  struct rt_text text = rt_begin_error(call, TULLE_INPUT);
+  (void)fault;
+  rt_put_result(&text, call);
+  rt_put(&text, ": ");
+  rt_put_level(&text, call, level);
+  rt_put(&text, ": its declaration contradicts itself below position ");
+  rt_put_number(&text, parent);
+  rt_put(&text, ", at ");
+  rt_put_number(&text, value);
+  rt_end_error(call, &text);
+  rt_leave();
+}
+
 void tulle_error_group(i64 level, i64 parent, i64 found, i64 most) {
   struct rt_call *call = rt_current();
   struct rt_text text = rt_begin_error(call, TULLE_INPUT);

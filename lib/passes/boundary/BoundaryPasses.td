@@ -128,7 +128,7 @@ def FreeAllocations : FunctionPass<"tulle-free-allocations", memref,
 
 def DefineErrors : ModulePass<"tulle-define-errors", func # arith # scf # llvm,
     "Define the functions that kernels call where there is no engine", [{
-  `tulle_error_width`, `tulle_error_group`, `tulle_error_buffer`, `tulle_error_reshape` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
+  `tulle_error_width`, `tulle_error_group`, `tulle_error_declared`, `tulle_error_buffer`, `tulle_error_reshape` and `tulle_error_explicit` say on stderr what is wrong and abort, `tulle_checked_size` and `tulle_checked_positions` return a product or do so, and
   `tulle_fits` allows an upper bound of up to 1 GiB.
 }]>;
 

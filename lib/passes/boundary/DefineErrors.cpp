@@ -26,6 +26,8 @@ constexpr Error errors[] = {
     {"tulle_error_group", "a group of a structured or fixed level has more entries than it holds, or its "
                           "last group fewer coordinates; "
                           "use compressed instead"},
+    {"tulle_error_declared",
+     "the declaration of a level format contradicts itself: what it stores is not what it reads"},
     {boundary::kBufferError,
      "a buffer that sparse_tensor.disassemble copies to is smaller than what the tensor stores"},
     {boundary::kReshapeError,

@@ -30,7 +30,7 @@ using lower::whileLoop;
 StringRef indexOf(LoopAttr loop) { return loop.getIndex() ? loop.getIndex().getValue() : StringRef(); }
 
 /// Whether the format may have positions without an entry.
-bool hasPadding(SpaceType type) { return levels::find(type.getFormat().kind)->hasPadding(type.getFormat()); }
+bool hasPadding(SpaceType type) { return levels::find(type.getFormat())->hasPadding(type.getFormat()); }
 
 /// The region's body where the builder stands, on these arguments; what it yields.
 Values inlineBody(OpBuilder &b, Region &region, ValueRange arguments) {

@@ -165,7 +165,7 @@ static std::optional<PositionRange> boundedByChild(const Space &space) {
   unsigned next = space.level + 1;
   if (next >= space.storage().encoding.levels.size())
     return std::nullopt;
-  const levels::LevelFormat *child = levels::find(space.storage().encoding.levels[next].format.kind);
+  const levels::LevelFormat *child = levels::find(space.storage().encoding.levels[next].format);
   return child->parentCoordinates({space.emit, next}, space.parent);
 }
 

@@ -38,7 +38,7 @@ Value Emitter::binarySearch(Value begin, Value end, function_ref<Value(Value)> i
 }
 
 Space Space::create(Emitter emit, unsigned level, std::optional<Iterator> parent, Value condition) {
-  Space space{emit, levels::find(emit.storage.encoding.levels[level].format.kind), level};
+  Space space{emit, levels::find(emit.storage.encoding.levels[level].format), level};
   space.parent = parent ? *parent : Iterator{emit.constant(0), {}, {}, {}};
   if (!condition) {
     space.range = space.format->positions({emit, level}, space.parent);
@@ -59,8 +59,7 @@ Space Space::create(Emitter emit, unsigned level, std::optional<Iterator> parent
 
 bool Space::hasGaps() const {
   auto upToHere = llvm::ArrayRef(storage().encoding.levels).take_front(level + 1);
-  return llvm::any_of(upToHere,
-                      [](const format::Level &l) { return levels::find(l.format.kind)->leavesGaps(); });
+  return llvm::any_of(upToHere, [](const format::Level &l) { return levels::find(l.format)->leavesGaps(); });
 }
 
 PositionRange Space::bounds() const {

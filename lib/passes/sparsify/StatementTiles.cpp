@@ -154,7 +154,7 @@ private:
                                    << " once for each entry below it, and tiles would cut these apart; split("
                                    << position.loop << ", …) keeps them together";
     // Tiles of the other operands begin at the coordinates where those of this one do.
-    const bool hasEach = format::storesPositions(level.kind) && !format::startsAtZero(level);
+    const bool hasEach = format::storesPositions(level) && !format::startsAtZero(level);
     if (!hasEach && !statement.visitsOnly(plan, *counted))
       return refuse(position.loop) << "positions of " << position.operand
                                    << " may be padding, which has no coordinate at which tiles of the other "

@@ -2,6 +2,7 @@
 // level from the positions that those above store.
 #include "runtime/tensor/LevelShapes.h"
 #include "format/LevelKinds.h"
+#include "runtime/tensor/DeclaredLevel.h"
 #include "runtime/tensor/MemoryLimits.h"
 #include "tulle/error.h"
 #include <algorithm>
@@ -50,6 +51,7 @@ std::vector<LevelShape> levelShapes(const format::Encoding &encoding, const std:
     LevelShape s;
     s.kind = f.kind;
     s.n = f.n, s.m = f.m, s.unique = f.unique, s.ordered = f.ordered, s.padded = f.padded;
+    s.declaration = f.declaration;
     if (digits) {
       s.digit = (*digits)[l];
       s.size = format::levelSize(s.digit, dims);
@@ -164,7 +166,9 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
     for (int64_t b = 0; b <= batch.count; ++b) {
       int64_t &start = starts[b];
       const LevelKind kind = shapes[l].kind;
-      if (shapes[l].full() || kind == LevelKind::Bitmap)
+      if (kind == LevelKind::Declared)
+        start = DeclaredLevel(shapes[l], fields).positions(start).first;
+      else if (shapes[l].full() || kind == LevelKind::Bitmap)
         start *= shapes[l].size;
       else if (kind == LevelKind::Structured || kind == LevelKind::Fixed || kind == LevelKind::Squeezed)
         start *= shapes[l].n;

@@ -14,12 +14,13 @@ struct LevelShape {
   int64_t low = 0;     ///< the least coordinate
   int64_t size = 0;    ///< number of coordinates
   unsigned runEnd = 0; ///< the last of the singletons that follow and share this level's positions
-  std::string text;    ///< `level 1 (j : compressed)`, for errors
+  std::shared_ptr<const format::LevelDeclaration> declaration; ///< of a declared level, else null
+  std::string text;                                            ///< `level 1 (j : compressed)`, for errors
 
   /// Slots without an entry hold coordinates with all bits set.
   bool marksEmpty() const {
     using enum format::LevelKind;
-    return kind == Fixed || kind == Hashed || (kind == Singleton && padded);
+    return kind == Fixed || kind == Hashed || ((kind == Singleton || kind == Declared) && padded);
   }
   bool full() const { return kind == format::LevelKind::Dense || kind == format::LevelKind::Batch; }
   bool contains(int64_t c) const { return c >= low && c - low < size; }

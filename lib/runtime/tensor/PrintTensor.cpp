@@ -1,5 +1,6 @@
 // The text of MLIR's `sparse_tensor.print`, so that storage can be compared with its documentation and its
 // output.
+#include "format/LevelDeclaration.h"
 #include "format/LevelKinds.h"
 #include "runtime/tensor/Walk.h"
 #include <algorithm>
@@ -54,7 +55,8 @@ static std::optional<int64_t> ownCount(const Tensor &tensor, const std::vector<L
     return batchStarts(tensor, shapes, field.level + 1).back();
   if (coordinates && s.kind == format::LevelKind::Squeezed)
     return s.n;
-  if (coordinates && s.kind == format::LevelKind::Banded)
+  if (coordinates && (s.kind == format::LevelKind::Banded ||
+                      (s.kind == format::LevelKind::Declared && s.declaration->firstCoordinate)))
     return batchStarts(tensor, shapes, field.level).back();
   return std::nullopt;
 }

@@ -114,6 +114,8 @@ private:
         checkSegment(l, p * s.n, p * s.n + s.n);
       return positions;
     }
+    case LevelKind::Declared:
+      return checkDeclared(l, parents);
     case LevelKind::Squeezed:
       checkRange(l, s.n);
       checkSegment(l, 0, s.n);
@@ -321,7 +323,7 @@ private:
       if (expr->kind == format::ExprKind::Counter && expr->value > 0 && size != expr->value)
         throwError("size[{}] = {}, and {} has {} slices", l, size, shapes[l].text, expr->value);
       // A squeezed level shares its coordinates, and every value of a counter has an entry: both are bounded.
-      if (size < 0 || size > shapes[l].size)
+      if (size < 0 || (size > shapes[l].size && shapes[l].kind != LevelKind::Declared))
         throwError("size[{}] = {} is outside 0..{}, what {} can have", l, size, shapes[l].size,
                    shapes[l].text);
     }
@@ -384,6 +386,42 @@ private:
                  p, first, length, s.low + s.size - 1);
     if (length == 0 && first != 0)
       throwError("crd[{}][{}] = {} begins no run: it must be 0", l, p, first);
+  }
+
+  /// Positions follow on each other, and the coordinates at them ascend within the level.
+  int64_t checkDeclared(unsigned l, int64_t parents) {
+    const LevelShape &s = shapes[l];
+    const DeclaredLevel level(s, fields[l]);
+    const format::LevelDeclaration &declaration = *s.declaration;
+    int64_t positions = 0;
+    if (declaration.length)
+      positions = checkPositions(l, checkedAdd(parents, 1, s.text),
+                                 declaration.storesCoordinates ? fields[l].crdCount : INT64_MAX,
+                                 declaration.storesCoordinates ? "coordinates" : "positions");
+    else if (const std::optional<int64_t> slots = level.slots(); slots && *slots >= 0)
+      positions = checkedMul(parents, *slots, s.text);
+    else
+      throwError("{}: its declaration gives it no number of positions", s.text);
+    if (declaration.storesCoordinates || declaration.firstCoordinate)
+      requireCount(tensor.layout().coordinates[l]->field, declaration.firstCoordinate ? parents : positions);
+    for (int64_t p = 0; p < parents; ++p) {
+      const auto [begin, end] = level.positions(p);
+      int64_t before = -1, q = begin;
+      for (; q < end && !(s.padded && fields[l].empty(q)); ++q) {
+        const int64_t c = level.coordinate(p, q).value_or(-1);
+        if (!s.contains(c))
+          throwError("{}: the coordinate at position {} is {}, outside 0..{}", s.text, q, c, s.size - 1);
+        if (c <= before)
+          throwError("{}: coordinate {} at position {} follows {}: coordinates must increase below a parent",
+                     s.text, c, q, before);
+        before = c;
+      }
+      for (int64_t empty = q; q < end; ++q)
+        if (!fields[l].empty(q))
+          throwError("crd[{}][{}] = {} follows the empty slot {}: empty slots come last", l, q,
+                     fields[l].coordinate(q), empty);
+    }
+    return positions;
   }
 
   int64_t checkFixed(unsigned l, int64_t parents) {
@@ -451,6 +489,7 @@ private:
         last[s.digit.dim] = &s;
     for (const LevelShape *s : last)
       if (s && (s->digit.modulus || s->digit.stride != 1) && !s->full() &&
+          !(s->declaration && s->declaration->hasUnmarkedPadding()) &&
           !format::isOneOf(s->kind,
                            {LevelKind::Ragged, LevelKind::Jagged, LevelKind::Banded, LevelKind::Squeezed}))
         checked[s->digit.dim] = true;

@@ -1,6 +1,6 @@
 // The one traversal of stored positions, for every format.
 #pragma once
-#include "runtime/tensor/LevelShapes.h"
+#include "runtime/tensor/DeclaredLevel.h"
 
 namespace tulle::runtime {
 
@@ -77,6 +77,11 @@ private:
     }
     case K::Bitmap:
       return each(l, parent * s.size, parent * s.size + s.size, batch, implied(parent * s.size));
+    case K::Declared: {
+      const DeclaredLevel level(s, field);
+      const auto [begin, end] = level.positions(parent);
+      return each(l, begin, end, batch, [&](int64_t p) { return level.coordinate(parent, p).value_or(-1); });
+    }
     case K::Dense:
     case K::Batch:
       return full(l, parent, batch);

@@ -102,7 +102,7 @@ static bool endsWithLargest(IterateOp loop) {
     return false;
   auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
   return !space || (space.getFormat().ordered && space.getFormat().unique &&
-                    !levels::find(space.getFormat().kind)->hasPadding(space.getFormat()));
+                    !levels::find(space.getFormat())->hasPadding(space.getFormat()));
 }
 
 void visitLargest(Operation *outermost, ArrayRef<Value> largest) {

@@ -129,7 +129,7 @@ Value TiledColumns::shiftOf(Value column) const {
   parent.position = a.constant(0);
   if (*at.apart != 0)
     parent.position = a.divide(position, builds[*at.apart].size);
-  const levels::LevelFormat &format = *levels::find(a.format(*at.apart).kind);
+  const levels::LevelFormat &format = *levels::find(a.format(*at.apart));
   Value apart = format.coordinate({a, *at.apart}, parent, position);
   return at.negated ? apart : a.difference(a.constant(0), apart);
 }

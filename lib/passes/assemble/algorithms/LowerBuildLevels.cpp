@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
+  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l)); }
 
   void makeLevel(unsigned l) {
     const std::string text = target.levelText(l);

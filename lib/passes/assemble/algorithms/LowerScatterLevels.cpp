@@ -60,8 +60,7 @@ static void fillPadding(const Target &target, MutableArrayRef<LevelBuild> builds
   forEach(target, first, builds[numbered].size, LoopKind::Parallel, [&](Value k) {
     Value position = target.constant(0);
     for (unsigned l : {0, 1})
-      position =
-          levels::find(target.format(l).kind)->insert(target, builds[l], position, l == numbered ? k : row);
+      position = levels::find(target.format(l))->insert(target, builds[l], position, l == numbered ? k : row);
     for (unsigned l = 2; l < target.levels(); ++l)
       if (target.format(l).padded)
         target.storePadding(l, position);

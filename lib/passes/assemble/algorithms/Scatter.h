@@ -39,7 +39,7 @@ public:
   void run();
 
 private:
-  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l).kind); }
+  const levels::LevelFormat &format(unsigned l) const { return *levels::find(target.format(l)); }
   const format::Level &level(unsigned l) const { return target.encoding().levels[l]; }
 
   /// What a copy of the loops finds out.

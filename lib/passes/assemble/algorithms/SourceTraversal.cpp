@@ -1,5 +1,6 @@
 // A loop for each level of the source, and a branch where a coordinate may be padding or outside of a slice.
 #include "passes/assemble/algorithms/SourceTraversal.h"
+#include "format/LevelKinds.h"
 #include "levels/Expression.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/assemble/choose/Order.h"
@@ -193,6 +194,8 @@ private:
     case LevelKind::Banded:
     case LevelKind::Squeezed:
       return true;
+    case LevelKind::Declared:
+      return format::hasUnmarkedPadding(last.format);
     default:
       return false;
     }

@@ -107,6 +107,10 @@ void Target::refuseGroup(unsigned level, Value parent, Value found, Value most) 
   call(*this, "tulle_error_group", {constant(level), parent, found, most});
 }
 
+void Target::refuseDeclared(unsigned level, format::DeclaredFault fault, Value parent, Value value) const {
+  call(*this, "tulle_error_declared", {constant(level), constant(int64_t(fault)), parent, value});
+}
+
 /// Elements of the buffer that holds `count` elements of a field.
 static Value bufferLength(const Target &target, unsigned field, Value count) {
   if (target.storage.layout.fields[field].width != 2)

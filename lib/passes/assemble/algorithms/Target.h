@@ -46,6 +46,8 @@ public:
   /// Emits nothing where no value can be too wide.
   void checkWidth(unsigned field, mlir::Value value) const override;
   void refuseGroup(unsigned level, mlir::Value parent, mlir::Value found, mlir::Value most) const override;
+  void refuseDeclared(unsigned level, format::DeclaredFault fault, mlir::Value parent,
+                      mlir::Value value) const override;
   mlir::Value scratch(mlir::Type element, mlir::Value count) const override;
   mlir::Value cell(mlir::Value initial) const override;
   /// Frees what `scratch` gave.

@@ -21,7 +21,7 @@ using levels::Insertion;
 //===--- Assembly by position ---===//
 
 Insertion insertionOf(const format::Level &level) {
-  const levels::LevelFormat *format = levels::find(level.format.kind);
+  const levels::LevelFormat *format = levels::find(level.format);
   return format ? format->insertion() : Insertion::None;
 }
 
@@ -58,7 +58,7 @@ bool isBuildable(const format::Encoding &encoding, const Order &order) {
     if (insertionOf(level) == Insertion::None)
       return false;
     // While it is queried, no entry has its position in a bucket above yet.
-    if (bucket && l > *bucket && levels::find(level.format.kind)->needsQuery(level))
+    if (bucket && l > *bucket && levels::find(level.format)->needsQuery(level))
       return false;
   }
   return !has(order, ExprKind::Symbol);
@@ -221,7 +221,7 @@ static bool fitsLevelByLevel(const TargetFacts &target, const Stream &stream) {
     return false;
   unsigned buckets = 0, batches = 0;
   for (const format::Level &level : target.encoding().levels) {
-    const levels::LevelFormat *format = levels::find(level.format.kind);
+    const levels::LevelFormat *format = levels::find(level.format);
     if (!format || format->insertion() == Insertion::None)
       return false;
     buckets += format->insertion() == Insertion::Append;
