@@ -468,6 +468,7 @@ private:
     const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
     if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start))) {
       encoding.levels = dialect::plainEncoding(encoding, encoding.order()).levels;
+      orderAs(resultEncoding, encoding.levels);
       // Widths that do for blocks and groups may not do for whole dimensions.
       const bool large = llvm::any_of(result().dims, [](int64_t size) { return size > INT32_MAX; });
       for (unsigned *width : {&encoding.posWidth, &encoding.crdWidth})
@@ -483,6 +484,19 @@ private:
       encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
     }
     return encoding;
+  }
+
+  /// Makes the dimensions of levels, each of which is one, those of the encoding's in the order in which it
+  /// has them: one loop order then follows both.
+  static void orderAs(const format::Encoding &encoding, std::vector<format::Level> &levels) {
+    const auto digits = format::digits(encoding);
+    if (!digits)
+      return;
+    SetVector<unsigned> order;
+    for (const format::Digit &digit : *digits)
+      order.insert(digit.dim);
+    for (auto [level, d] : llvm::zip_equal(levels, order))
+      level.expr = format::dim(d);
   }
 
   /// Whether the reduction does not start from the result's fill.
