@@ -67,18 +67,27 @@ static void chooseSizes(std::map<std::string, notation::Binding> &bindings, cons
   for (const notation::TensorUse &use : uses)
     if (const notation::Binding &binding = bindings.at(use.name); binding.dims)
       known[use.name] = *binding.dims;
-  for (const notation::TensorUse &use : uses) {
-    if (!bindings.at(use.name).input || bindings.at(use.name).dims)
-      continue;
-    std::vector<int64_t> dims = notation::inferDims(program, known, likes).at(use.name);
-    for (unsigned d = 0; d < dims.size(); ++d)
-      if (dims[d] < 0) {
-        dims[d] = usual;
+  auto isOpen = [&](const notation::TensorUse &use) {
+    return bindings.at(use.name).input && !bindings.at(use.name).dims;
+  };
+  // The sizes that formats limit are chosen before those that have to equal them.
+  for (bool limited : {true, false})
+    for (const notation::TensorUse &use : uses) {
+      if (!isOpen(use))
+        continue;
+      const std::optional<format::Encoding> &encoding = bindings.at(use.name).encoding;
+      std::vector<int64_t> dims = notation::inferDims(program, known, likes).at(use.name);
+      for (unsigned d = 0; d < dims.size(); ++d) {
+        const int64_t size = encoding ? std::min(usual, format::largestSize(*encoding, d)) : usual;
+        if (dims[d] >= 0 || (limited && size == usual))
+          continue;
+        dims[d] = size;
         known[use.name] = dims;
         dims = notation::inferDims(program, known, likes).at(use.name);
       }
-    bindings.at(use.name).dims = known[use.name] = dims;
-  }
+      if (!limited)
+        bindings.at(use.name).dims = known[use.name] = dims;
+    }
 }
 
 ProgramTensors tensorsOf(const std::string &program) {

@@ -130,6 +130,34 @@ def test_kernels_have_free_sizes(matrix, rng):
         spmv(matrix(3, 5), rng.random(4))
 
 
+LINEAR = "(i, j) -> (i * 45 + j : compressed)"
+WINDOWS = """{ map = (i, j) -> (i : dense, j : window), levels = {
+  level window {
+    query select [p] -> min(c) as first;
+    query select [p] -> max(c) as last;
+    coordinates crd[p] = first[p];
+    edges pos[p + 1] = pos[p] + min(last[p] + 1, N) - min(first[p], last[p] + 1);
+    positions(p) = pos[p] to pos[p + 1];
+    coordinate(p, q) = crd[p] + q - pos[p];
+    insert(p, c) = pos[p] + c - crd[p];
+  } } }"""
+
+
+@pytest.mark.parametrize("format", [LINEAR, WINDOWS], ids=["linear", "declared"])
+def test_kernels_of_formats_that_limit_sizes_or_declare_levels(matrix, rng, format):
+    S, x = matrix(), rng.random(45)
+    kernel = tl.compile("y(i) = x(j) * A(i,j)", A=format)
+    A = tl.asarray(S).to(format)
+    np.testing.assert_allclose(kernel(x, A), S @ x)
+    twice = tl.einsum("B(i,j) = A(i,j) + S(i,j)", A=A, S=S, format=format)
+    np.testing.assert_allclose(tl.einsum("y(i) = B(i,j) * x(j)", B=twice, x=x), 2 * (S @ x))
+
+
+def test_formats_that_would_store_two_coordinates_as_one_are_refused(matrix):
+    with pytest.raises(tl.TulleError, match="the factor 20 has to be at least 45"):
+        tl.asarray(matrix()).to("(i, j) -> (i * 20 + j : compressed)")
+
+
 def test_kernels_take_any_width_that_their_format_leaves_open(matrix, rng):
     kernel = tl.compile("y(i) = A(i,j) * B(j,k) * x(k)", A="CSR", B="CSC")
     S = matrix()
