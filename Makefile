@@ -95,11 +95,12 @@ soak: setup
 	scripts/soak $(HOURS) build/release build/fuzz
 
 # Installs the peers that are missing where it can, and writes docs/performance.md and what README.md shows of it.
+# DATA=FOLDER: with the suite of the matrices there.
 bench: setup
 	-scripts/setup-bench
 	cmake --preset $(PRESET) >/dev/null
 	cmake --build $(BUILD) --target tulle bench
-	$(BUILD)/bin/tulle bench all --threads 1,2 --seconds 0.5 --write docs
+	$(BUILD)/bin/tulle bench all --threads 1,2 --seconds 0.5 --write docs $(if $(DATA),--data $(DATA))
 	scripts/headline
 
 format:

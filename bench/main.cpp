@@ -55,7 +55,7 @@ static void declare(CLI::App &app, Options &options) {
          "matrices one behind the other), schedules (primitives of a schedule, against the "
          "one that the compiler chooses), strategies (ways to intersect), "
          "tensors (order 3), assemble (sparse results), real (SpMV, SpMM 16, A + A^T and A * A on the "
-         "square matrices of --data; not part of all), "
+         "square matrices of --data; part of all where that is given), "
          "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
       ->check(
           CLI::IsMember({"kernels", "programs", "solvers", "indirect", "schedules", "strategies", "tensors",
@@ -142,9 +142,9 @@ static int main(int argc, char **argv) {
     return 0;
   }
   const bool isReal = options.selection.what == "real";
-  if (!isReal && !options.selection.data.empty())
+  if (!isReal && options.selection.what != "all" && !options.selection.data.empty())
     throw Error("bench: --data has the inputs of 'real' alone: write 'tulle bench real --data " +
-                options.selection.data + "'");
+                options.selection.data + "', or 'all' in its place");
   if (isReal && options.from.empty() && options.selection.data.empty() && options.selection.inputs.empty())
     throw Error(
         "bench: 'real' has no inputs of its own: give it a folder of Matrix Market files, --data DIR");

@@ -24,9 +24,11 @@ static bool isIn(const std::vector<std::string> &list, const std::string &name) 
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-static bool wants(const Selection &selection, const Kernel &kernel, const std::string &input) {
-  if (kernel.group == kReal)
-    return selection.what == kReal && chosen(selection.kernels, kernel.name);
+/// Whether the input, which may be a file of the folder --data, is one of the kernel's.
+static bool wants(const Selection &selection, const Kernel &kernel, const std::string &input, bool ofFolder) {
+  if (kernel.group == kReal || ofFolder)
+    return kernel.group == kReal && (selection.what == kReal || ofFolder) &&
+           chosen(selection.kernels, kernel.name);
   const bool quick = selection.what == "quick";
   if ((!quick && selection.what != "all" && selection.what != kernel.group) ||
       !chosen(selection.kernels, kernel.name))
@@ -37,12 +39,10 @@ static bool wants(const Selection &selection, const Kernel &kernel, const std::s
 }
 
 std::vector<Job> jobs(const Selection &selection) {
-  std::vector<std::string> names = selection.inputs;
-  if (!selection.data.empty()) {
-    const std::vector<std::string> files = matricesIn(selection.data);
-    names.insert(names.end(), files.begin(), files.end());
-  }
-  if (names.empty()) {
+  std::vector<std::string> names = selection.inputs, files;
+  if (!selection.data.empty())
+    files = matricesIn(selection.data);
+  if (names.empty() && selection.what != kReal) {
     // Inputs of few kernels come first: a limit of time ends among those that have been seen in most.
     std::map<std::string, int> uses;
     for (const Kernel &kernel : kernels())
@@ -54,10 +54,11 @@ std::vector<Job> jobs(const Selection &selection) {
   }
   names.insert(names.begin(), selection.more.begin(), selection.more.end());
   std::vector<Job> list;
-  for (const std::string &name : names)
-    for (const Kernel &kernel : kernels())
-      if (wants(selection, kernel, name))
-        list.push_back({&kernel, name});
+  for (const auto *of : {&names, &files})
+    for (const std::string &name : *of)
+      for (const Kernel &kernel : kernels())
+        if (wants(selection, kernel, name, of == &files))
+          list.push_back({&kernel, name});
   return list;
 }
 
