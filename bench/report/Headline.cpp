@@ -74,6 +74,8 @@ HeadlineTable headline(const Report &report) {
       table.titles.push_back("worst input");
   }
   for (const Chosen &chosen : kChosen) {
+    if (std::ranges::none_of(report.rows, [&](const Row &row) { return row.kernel == chosen.kernel; }))
+      continue; // a part of the bench has some of them
     std::vector<std::string> cells = {chosen.what, chosen.kernel};
     for (int count : threads) {
       const Ratios ratios(report.rows, chosen.kernel, count);

@@ -115,7 +115,8 @@ static std::string firstScreen(const Report &report, const std::string &plot) {
   if (!plot.empty())
     text += "![Tulle's speed over the best peer's, ten kernels](headline.svg)\n\n";
   const HeadlineTable table = headline(report);
-  text += head(table.titles, 2);
+  if (!table.rows.empty())
+    text += head(table.titles, 2);
   for (const std::vector<std::string> &cells : table.rows)
     text += line(cells);
   if (const std::string list = slower(report); !list.empty())
