@@ -199,6 +199,9 @@ public:
   /// Tiles of a row that stays in registers while a loop adds to it, widest first. `elements`: those of a
   /// vector; `regular`: nothing speaks against wider ones; `gathers`: scalarized ones.
   Choice<std::vector<Tile>> tiles(unsigned elementBits, unsigned elements, bool regular, bool gathers) const;
+  /// Lengths of such a row that are one tile, and worth a version of the loop over rows; ascending, from one
+  /// vector on.
+  Choice<std::vector<int64_t>> oneTileLengths(unsigned elementBits, unsigned elements) const;
   /// A tile of several rows that stay in registers while a loop adds to them what they share. `asked`:
   /// elements of a vector, or 0.
   Choice<RowTile> rowTile(unsigned elementBits, unsigned asked = 0) const;

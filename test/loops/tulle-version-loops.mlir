@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-version-loops,tulle-register-tiles))' | FileCheck %s
 
-// SpMM: whether a row of C is one vector (256 bits of f64) at most is tested once, and the loop over rows has two versions for that. There the
-// row is one vector, whole or masked; no loop tests for tiles.
+// SpMM: whether a row of C is one tile (a vector of 256 bits of f64, a cache line, two) or less than a vector is tested once, and the loop over
+// rows has versions for that. There the row is whole vectors, or a masked one; no loop tests for tiles.
 // CHECK-LABEL: func.func @spmm
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[ROWS:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
@@ -13,6 +13,20 @@
 // CHECK:     scf.for {{.*}} -> (vector<4xf64>)
 // CHECK-NOT: maskedload
 // CHECK:     vector.store %{{.*}}, %[[C]]
+// CHECK-NOT: scf.for
+// CHECK: } else {
+// CHECK: %[[EIGHT:.*]] = arith.cmpi eq, %[[N]], %c8
+// CHECK: scf.if %[[EIGHT]] {
+// CHECK:   scf.for %{{.*}} = %c0 to %[[ROWS]]
+// CHECK:     vector.load %[[C]]{{.*}} vector<8xf64>
+// CHECK:     scf.for {{.*}} -> (vector<8xf64>)
+// CHECK: } else {
+// CHECK: %[[SIXTEEN:.*]] = arith.cmpi eq, %[[N]], %c16
+// CHECK: scf.if %[[SIXTEEN]] {
+// CHECK:   scf.for %{{.*}} = %c0 to %[[ROWS]]
+// CHECK-COUNT-2: vector.load %[[C]]{{.*}} vector<8xf64>
+// CHECK:     scf.for {{.*}} -> (vector<8xf64>, vector<8xf64>)
+// CHECK-COUNT-2: vector.store %{{.*}}, %[[C]]
 // CHECK-NOT: scf.for
 // CHECK: } else {
 // CHECK: %[[SHORT:.*]] = arith.cmpi slt, %[[N]], %[[FOUR]]

@@ -1,7 +1,7 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-register-tiles))' | FileCheck %s
 
-// A row of C, updated by every entry of a row of A: tiles of four vectors of a cache line, of two and one of half a line,
-// then a masked epilogue.
+// A row of C, updated by every entry of a row of A: tiles of four, two and one vectors of a cache line, of one of half a
+// line, then a masked epilogue.
 // CHECK-LABEL: func.func @spmm_row
 // CHECK-SAME: %[[C:[a-z0-9]*]]: memref<?xf64>, %[[BASE:[a-z0-9]*]]: index, %[[LO:[a-z0-9]*]]: index, %[[HI:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[T:.*]] = scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (index)
@@ -12,8 +12,10 @@
 // CHECK: scf.yield
 // CHECK-COUNT-4: vector.store %{{.*}}, %[[C]]
 // CHECK: %[[S:.*]] = scf.for %{{.*}} = %[[T]] to
-// CHECK-COUNT-2: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<4xf64>
-// CHECK: %[[U:.*]] = scf.for %{{.*}} = %[[S]] to
+// CHECK-COUNT-2: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
+// CHECK: %[[S1:.*]] = scf.for %{{.*}} = %[[S]] to
+// CHECK: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<8xf64>
+// CHECK: %[[U:.*]] = scf.for %{{.*}} = %[[S1]] to
 // CHECK: vector.load %[[C]][%{{.*}}] : memref<?xf64>, vector<4xf64>
 // CHECK: scf.for %{{.*}} = %[[LO]] to %[[HI]]
 // CHECK: scf.for %[[K2:.*]] = %[[U]] to %[[N]] step %{{.*}} {

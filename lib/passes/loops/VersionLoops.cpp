@@ -1,8 +1,9 @@
-// tulle-version-loops: version loops over rows by whether one vector holds a row.
+// tulle-version-loops: version loops over rows by whether one tile of registers holds a row.
 //
 // A row of C that stays in registers is tiled, and each row tests again how many tiles of which width fit.
 // That is the same for all rows: `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i,
-// gets versions with `min(n, elements of a vector)` for n, which run where n is not more (experiment 044).
+// gets versions for each n that is one tile, and one with `min(n, elements of a vector)` for n, which runs
+// where n is less (experiments 044, 101).
 //
 // tulle-peel-partial-tiles: give the loops over full tiles constant trip counts.
 //
@@ -21,7 +22,7 @@ namespace {
 
 using namespace mlir;
 
-//===--- Rows that one vector holds ---===//
+//===--- Rows that one tile holds ---===//
 
 /// The loop over rows around a nest whose inner trip count is the same for all of them; null without one.
 scf::ForOp versionableRows(const ReductionNest &nest) {
@@ -33,19 +34,25 @@ scf::ForOp versionableRows(const ReductionNest &nest) {
              : scf::ForOp();
 }
 
-/// Two versions: one for rows of exactly `elements`, one for shorter ones.
-void addOneVectorVersions(scf::ForOp rows, scf::ForOp inner, int64_t elements) {
+/// A version for rows of each of these lengths, and one for rows that are shorter than all of them.
+void addOneTileVersions(scf::ForOp rows, scf::ForOp inner, ArrayRef<int64_t> lengths) {
   levels::Indices at(rows);
-  Value length = inner.getUpperBound(), most = at.constant(elements);
+  Value length = inner.getUpperBound();
   auto version = [&](Value bound) {
     IRMapping map;
     at.b.clone(*rows, map);
     cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(bound);
   };
-  auto shorter = [&] {
-    addVersion(at.b, rows, at.isLess(length, most), [&] { version(at.min(length, most)); });
+  Value least = at.constant(lengths.front());
+  auto addFrom = [&](auto addFrom, ArrayRef<int64_t> left) -> void {
+    if (left.empty())
+      return addVersion(at.b, rows, at.isLess(length, least), [&] { version(at.min(length, least)); });
+    Value exactly = at.constant(left.front());
+    branch(
+        at.b, at.loc, at.is(arith::CmpIPredicate::eq, length, exactly), [&] { version(exactly); },
+        [&] { addFrom(addFrom, left.drop_front()); });
   };
-  branch(at.b, at.loc, at.is(arith::CmpIPredicate::eq, length, most), [&] { version(most); }, shorter);
+  addFrom(addFrom, lengths);
 }
 
 struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
@@ -61,12 +68,11 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
       scf::ForOp rows = versionableRows(*nest);
       if (!rows || !versioned.insert(rows))
         continue;
-      const int64_t elements = model.vectorLength(nest->legality.widestBits, vl).value;
-      dialect::explainChoice(nest->inner, "rows of at most " + std::to_string(elements) +
-                                              " elements: one masked vector, in a loop version of "
-                                              "their own; testing every row for tiles "
-                                              "takes 1.2 of the time");
-      addOneVectorVersions(rows, nest->inner, elements);
+      const unsigned elements = model.vectorLength(nest->legality.widestBits, vl).value;
+      const iteration::Choice<std::vector<int64_t>> lengths =
+          model.oneTileLengths(nest->legality.widestBits, elements);
+      dialect::explainChoice(nest->inner, lengths.reason);
+      addOneTileVersions(rows, nest->inner, lengths.value);
     }
   }
 };

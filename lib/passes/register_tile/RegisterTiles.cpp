@@ -335,7 +335,7 @@ private:
       Lanes tile = lanes;
       tile.count = shape.elements;
       const int64_t width = shape.vectors * tile.count;
-      if (most && *most < width)
+      if ((most && *most < width) || (exactly && left < width))
         continue;
       position = tileLoop(begin, end, position, upper, shape.vectors, tile);
       left = exactly ? left % width : left;

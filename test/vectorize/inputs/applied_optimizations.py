@@ -13,7 +13,7 @@ SDDMM = "S(i,j) = A(i,j) * B(i,k) * C(j,k)"
 
 # How a remark begins, for each optimization.
 REMARKS = {
-    "vector": "vl=", "tile": "tiles of", "version": "rows of at most", "fuse": "fusion:", "factor": "factoring:", "block": "cache blocking:",
+    "vector": "vl=", "tile": "tiles of", "version": "row versions:", "fuse": "fusion:", "factor": "factoring:", "block": "cache blocking:",
     "pack": "packing:", "rows": "block rows:", "peel": "peeling:", "coalesce": "coalescing:", "pipeline": "software pipelining:",
 }
 
