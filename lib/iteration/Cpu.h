@@ -22,6 +22,7 @@ struct Cpu {
   bool masks = false;   ///< masked loads and stores take no longer than whole ones
   /// The hardware prefetcher covers what loops with scalarized gathers read in order.
   bool hardwarePrefetch = false;
+  bool maskedRows = false; ///< rows of different lengths are summed soonest by masked gathers of a line
   int64_t sampledRows = 0; ///< branch predictors learn the lengths of fewer rows
   bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
   // Prefetch distances; 0: no prefetch.
@@ -59,6 +60,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("gathers", cpu.gathers, yesOrNo);
   figure("masks", cpu.masks, yesOrNo);
   figure("hardware_prefetch", cpu.hardwarePrefetch, yesOrNo);
+  figure("masked_rows", cpu.maskedRows, yesOrNo);
   figure("sampled_rows", cpu.sampledRows, FigureBounds{1, int64_t(1) << 40});
   figure("intersects", cpu.intersects, yesOrNo);
   figure("prefetch_entries", cpu.prefetchEntries, distance);

@@ -23,6 +23,7 @@ constexpr CpuFigure kGeneric[] = {
     {"gathers", true, "002"},
     {"masks", true, kNoOther},
     {"hardware_prefetch", true, "001"},
+    {"masked_rows", false, "074"},
     {"sampled_rows", 1 << 15, "074"},
     {"intersects", false, "not measured: few processors have the instruction"},
     {"prefetch_entries", 256, "001"},
@@ -70,7 +71,10 @@ constexpr CpuFigure kZnver5[] = {
     {"vectors_per_prefetch", 2, "009"},  {"gather_steps", 32, "011"},
 };
 
-constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet}, {"l2", 2 << 20, kDataSheet}};
+constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet},
+                                         {"l2", 2 << 20, kDataSheet},
+                                         {"masked_rows", true, "102"},
+                                         {"sampled_rows", 1 << 9, "102"}};
 
 constexpr CpuFigure kArmv8[] = {
     {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks

@@ -636,9 +636,10 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
   local elements scalarize theirs.
 
-  With `sample-rows`, where gathers are scalarized, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
+  With `sample-rows`, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
   run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
   over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
+  Where masked gathers are best (`masked_rows` of `tulle.cpu`), such rows, and all long ones, are masked vectors of a cache line.
 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.

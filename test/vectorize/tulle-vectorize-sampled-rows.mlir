@@ -2,6 +2,8 @@
 
 // RUN: sed 's/znver3/znver4/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s --check-prefix=GATHERS
 
+// RUN: sed 's/znver3/sapphirerapids/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s --check-prefix=MASKED
+
 // 32 rows, spread without a period, select one of two versions: how many entries each leaves behind the last vector, and, where the
 // operand is larger than L2, how far the row reaches. The epilogue of the first version is a vector that loads four entries, with lanes
 // behind the end of the row inactive in the sum.
@@ -53,6 +55,31 @@
 // GATHERS: vector.gather
 // GATHERS-NOT: vector.create_mask
 // GATHERS: return
+
+// Where masked gathers are best, long rows count wherever they reach. The version for rows of different lengths begins with one masked vector of
+// a cache line, whatever is in the row, and goes on with others.
+// MASKED-LABEL: func.func @spmv
+// MASKED-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
+// MASKED: arith.cmpi sge, %[[N]], %c512
+// MASKED-NOT: memref.load %[[CRD]]
+// MASKED: scf.for %{{.*}} = %c0 to %[[N]]
+// MASKED-NOT: scf.
+// MASKED: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c8
+// MASKED: %[[MASK:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
+// MASKED: %[[STORED:.*]] = vector.maskedload %[[CRD]][%[[BEGIN:.*]]], %[[MASK]]
+// MASKED: %[[COLUMNS:.*]] = arith.index_castui %[[STORED]]
+// MASKED: vector.maskedload %[[A]][%[[BEGIN]]], %[[MASK]]
+// MASKED: vector.gather %[[X]][%c0] [%[[COLUMNS]]], %[[MASK]]
+// MASKED: memref.prefetch %[[CRD]]
+// MASKED: memref.prefetch %[[A]]
+// MASKED: %[[REST:.*]] = arith.addi %[[BEGIN]], %c8
+// MASKED: scf.for %{{.*}} = %[[REST]] to %{{.*}} step %c8 iter_args
+// MASKED: vector.create_mask
+// MASKED: vector.gather
+// MASKED: vector.reduction <add>
+// MASKED: } else {
+// MASKED-NOT: vector.create_mask
+// MASKED: return
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
   func.func @spmv(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
     %zero = arith.constant 0.0 : f64

@@ -14,9 +14,10 @@ namespace {
 /// The masked vectors of one loop, which they replace.
 class MaskedVectors : levels::Indices {
 public:
-  MaskedVectors(const VectorizationLegality &legality, const Lanes &lanes)
-      : Indices(legality.loop), legality(legality), lanes(lanes), position(loop().getLowerBound()),
-        end(loop().getUpperBound()) {
+  /// `distance`: how many entries ahead what is read in order is prefetched; 0: not at all.
+  MaskedVectors(const VectorizationLegality &legality, const Lanes &lanes, int64_t distance = 0)
+      : Indices(legality.loop), legality(legality), lanes(lanes), distance(distance),
+        position(loop().getLowerBound()), end(loop().getUpperBound()) {
     for (auto [reduction, init] : llvm::zip_equal(legality.reductions, loop().getInitArgs()))
       partial.push_back(initialLanes(b, loc, reduction, lanes, init));
   }
@@ -71,6 +72,12 @@ public:
     scf::YieldOp::create(b, loc, next);
   }
 
+  /// One vector, partial or not, even of none.
+  void emitFirst() {
+    partial = emit(position, /*whole=*/false, partial);
+    position = add(position, constant(lanes.count));
+  }
+
   /// So many vectors, of which the last one may be partial.
   void emitVectors(int64_t count) {
     for (int64_t k = 0; k < count; ++k)
@@ -89,11 +96,16 @@ private:
 
   SmallVector<Value> emit(Value first, bool whole, ValueRange accumulators) {
     Value mask = whole ? Value() : activeLanes(b, loc, lanes, sub(end, first));
-    return BodyEmitter(b, legality, lanes, first, mask).emit(accumulators);
+    BodyEmitter body(b, legality, lanes, first, mask);
+    SmallVector<Value> next = body.emit(accumulators);
+    if (distance)
+      body.prefetch(distance);
+    return next;
   }
 
   const VectorizationLegality &legality;
   Lanes lanes;
+  int64_t distance;
   Value position, end;
   SmallVector<Value> partial;
 };
@@ -109,6 +121,13 @@ void predicate(const VectorizationLegality &legality, const Lanes &lanes, const 
   else if (!legality.reductions.empty())
     vectors.emitChains(4, model.costs.longSegmentVectors * lanes.count);
   vectors.emitLoop(end, /*whole=*/false);
+  vectors.finish();
+}
+
+void maskRow(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model) {
+  MaskedVectors vectors(legality, lanes, model.cpu.prefetchEntries);
+  vectors.emitFirst();
+  vectors.emitLoop(scf::ForOp(legality.loop).getUpperBound(), /*whole=*/false);
   vectors.finish();
 }
 

@@ -10,6 +10,10 @@ namespace tulle::passes {
 /// segment where it is reduced.
 void predicate(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model);
 
+/// A row of a gathering reduction without an epilogue: one masked vector, and a masked loop over the rest of
+/// it. How many entries it has decides nothing while they fit one vector.
+void maskRow(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model);
+
 /// Where several loops traverse the same segment, one after the other, segments of one or two vectors have
 /// versions without loops: what one loop stores and the next one loads stays in registers. `rows`: the loop
 /// around them; nothing happens to another one.

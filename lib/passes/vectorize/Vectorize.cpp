@@ -372,6 +372,11 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       if (!shape)
         continue;
       shape->overReads = overReading.contains(loop);
+      if (shape->overReads && model.cpu.maskedRows && isRowMasked(*legality, shape->lanes)) {
+        shape->lanes.count = model.rowVectorLength(legality->widestBits, unsigned(shape->lanes.count));
+        maskRow(*legality, shape->lanes, model);
+        continue;
+      }
       VectorLoops(std::move(*legality), *shape, model).emit();
     }
   }
@@ -417,12 +422,21 @@ private:
            !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
   }
 
+  /// The horizontal reductions of others may be deferred (VectorAccumulator).
+  static bool isFinal(scf::ForOp loop) {
+    return llvm::none_of(loop->getUsers(), llvm::IsaPred<scf::YieldOp>);
+  }
+
   bool isPredicated(const VectorizationLegality &legality, const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
-    // The horizontal reductions of others may be deferred (VectorAccumulator).
-    const bool isFinal = llvm::none_of(loop->getUsers(), llvm::IsaPred<scf::YieldOp>);
-    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal && isSegment(loop) &&
+    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal(loop) && isSegment(loop) &&
            (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
+  }
+
+  /// Whether a masked vector takes the place of what over-reads into the next row.
+  static bool isRowMasked(const VectorizationLegality &legality, const Lanes &lanes) {
+    return !legality.branches && !lanes.scalable && !lanes.scalarizeGathers &&
+           legality.guardedGathers.empty() && isFinal(legality.loop);
   }
 
   /// The vectors of a loop; nothing where it is left to LLVM.
