@@ -36,6 +36,30 @@ func.func @sampled(%s: tensor<8x8xf64, #CSR>, %a: tensor<8x8xf64>, %b: tensor<8x
   return %r : tensor<8x8xf64>
 }
 
+// What is not fused keeps its inits.
+// CHECK-LABEL: @added
+// CHECK: %[[ZEROS:.*]] = arith.constant dense<0.0
+// CHECK-NOT: alloc_tensor
+// CHECK: linalg.generic {{.*}} outs(%[[ZEROS]]
+// CHECK-NOT: alloc_tensor
+// CHECK: return
+func.func @added(%s: tensor<8x8xf64, #CSR>, %a: tensor<8x8xf64>, %b: tensor<8x8xf64>) -> tensor<8x8xf64> {
+  %zeros = arith.constant dense<0.0> : tensor<8x8xf64>
+  %p = linalg.generic #matmul ins(%a, %b : tensor<8x8xf64>, tensor<8x8xf64>) outs(%zeros : tensor<8x8xf64>) {
+  ^bb0(%x: f64, %y: f64, %o: f64):
+    %m = arith.mulf %x, %y : f64
+    %n = arith.addf %o, %m : f64
+    linalg.yield %n : f64
+  } -> tensor<8x8xf64>
+  %e = tensor.empty() : tensor<8x8xf64>
+  %r = linalg.generic #scale ins(%p, %s : tensor<8x8xf64>, tensor<8x8xf64, #CSR>) outs(%e : tensor<8x8xf64>) {
+  ^bb0(%x: f64, %y: f64, %o: f64):
+    %m = arith.addf %x, %y : f64
+    linalg.yield %m : f64
+  } -> tensor<8x8xf64>
+  return %r : tensor<8x8xf64>
+}
+
 // Outside of linalg scalars are there.
 // CHECK-LABEL: @scalars
 // CHECK-SAME: (%[[X:.*]]: f64, %[[Y:.*]]: f64)

@@ -8,9 +8,9 @@
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
 #include "mlir/Dialect/SparseTensor/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/import_sparse_tensor/ImportSemiring.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -20,19 +20,6 @@ using namespace mlir;
 namespace {
 
 //===--- Scalars outside of linalg ---===//
-
-/// What the region yields for these arguments, before the builder's insertion point; null where it yields
-/// nothing.
-Value inlined(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
-  if (region.empty())
-    return {};
-  IRMapping mapping;
-  mapping.map(region.getArguments(), arguments);
-  for (Operation &op : region.front().without_terminator())
-    b.clone(op, mapping);
-  Operation *yield = region.front().getTerminator();
-  return yield->getNumOperands() ? mapping.lookupOrDefault(yield->getOperand(0)) : Value();
-}
 
 /// An op on scalars that are there, because no tensor says that they are not; null for an op of another kind.
 Value scalarOf(ImplicitLocOpBuilder &b, Operation *op) {
@@ -83,37 +70,74 @@ void captureScalars(linalg::GenericOp generic) {
 
 //===--- Upstream's patterns ---===//
 
-constexpr StringRef fusion = "(anonymous namespace)::FuseSparseMultiplyOverAdd";
+bool isProduct(Operation *op) { return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(op); }
 
-LogicalResult applyUpstream(ModuleOp module, ArrayRef<std::string> disabled) {
-  RewritePatternSet patterns(module.getContext());
-  populatePreSparsificationRewriting(patterns);
-  return applyPatternsGreedily(module, FrozenRewritePatternSet(std::move(patterns), disabled));
+Operation *yielded(linalg::GenericOp op) {
+  return op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
 }
 
-/// Where the product's tensor is sampled to a dense one, the pattern asks for inits that alloc_tensor makes,
-/// and does not look whether they are.
-void prepareFusion(linalg::GenericOp sampling) {
-  if (sampling.getNumDpsInputs() != 2 || sampling.getNumDpsInits() != 1 || sampling.getNumResults() != 1 ||
-      sparse_tensor::getSparseTensorEncoding(sampling.getResult(0).getType()))
-    return;
-  for (OpOperand *input : sampling.getDpsInputOperands()) {
-    auto product = input->get().getDefiningOp<linalg::GenericOp>();
-    if (!product || product.getNumDpsInits() != 1 || !product.hasPureTensorSemantics() ||
-        !product->getResult(0).hasOneUse())
-      continue;
-    OpOperand *first = product.getDpsInitOperand(0), *init = sampling.getDpsInitOperand(0);
-    Operation *zeros = first->get().getDefiningOp();
-    if (zeros && zeros->hasTrait<OpTrait::ConstantLike>()) {
-      ImplicitLocOpBuilder b(product.getLoc(), product);
-      first->set(bufferization::AllocTensorOp::create(b, cast<RankedTensorType>(first->get().getType()),
-                                                      ValueRange(), first->get()));
+/// Whether the op multiplies its two inputs, element by element.
+bool isSampling(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumResults() != 1)
+    return false;
+  Operation *product = yielded(op);
+  const Block::BlockArgListType inputs = op.getBody()->getArguments().drop_back();
+  return isProduct(product) &&
+         llvm::all_of(inputs, [&](Value input) { return llvm::is_contained(product->getOperands(), input); });
+}
+
+/// Whether the op sums up products of its inputs.
+bool isSumOfProducts(linalg::GenericOp op) {
+  Operation *sum = yielded(op);
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  const Value output = op.getBody()->getArguments().back();
+  return llvm::is_contained(sum->getOperands(), output) &&
+         llvm::any_of(sum->getOperands(), [](Value term) { return isProduct(term.getDefiningOp()); });
+}
+
+/// Where a tensor of products is sampled to a dense one, upstream's fusion asks for inits that alloc_tensor
+/// makes, and does not look whether they are: at each op this is tried before.
+struct AllocateInits : OpRewritePattern<linalg::GenericOp> {
+  explicit AllocateInits(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(linalg::GenericOp sampling, PatternRewriter &rewriter) const override {
+    if (!isSampling(sampling) || sparse_tensor::getSparseTensorEncoding(sampling.getResult(0).getType()))
+      return failure();
+    bool changed = false;
+    for (OpOperand *input : sampling.getDpsInputOperands()) {
+      auto product = input->get().getDefiningOp<linalg::GenericOp>();
+      if (!product || product.getNumDpsInits() != 1 || !product.hasPureTensorSemantics() ||
+          !product->getResult(0).hasOneUse() || !isSumOfProducts(product))
+        continue;
+      Value zeros = product.getDpsInitOperand(0)->get();
+      if (zeros.getDefiningOp() && zeros.getDefiningOp()->hasTrait<OpTrait::ConstantLike>()) {
+        allocate(rewriter, product, {}, zeros);
+        changed = true;
+      }
+      if (auto empty = sampling.getDpsInitOperand(0)->get().getDefiningOp<tensor::EmptyOp>()) {
+        allocate(rewriter, sampling, empty.getDynamicSizes(), {});
+        changed = true;
+      }
     }
-    if (auto empty = init->get().getDefiningOp<tensor::EmptyOp>()) {
-      ImplicitLocOpBuilder b(sampling.getLoc(), sampling);
-      init->set(bufferization::AllocTensorOp::create(b, empty.getType(), empty.getDynamicSizes()));
-    }
+    return success(changed);
   }
+
+private:
+  static void allocate(PatternRewriter &rewriter, linalg::GenericOp op, ValueRange sizes, Value copy) {
+    OpOperand *init = op.getDpsInitOperand(0);
+    rewriter.setInsertionPoint(op);
+    Value made = bufferization::AllocTensorOp::create(
+        rewriter, op.getLoc(), cast<RankedTensorType>(init->get().getType()), sizes, copy);
+    rewriter.modifyOpInPlace(op, [&] { init->set(made); });
+  }
+};
+
+LogicalResult applyUpstream(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populatePreSparsificationRewriting(patterns);
+  patterns.add<AllocateInits>(module.getContext());
+  return applyPatternsGreedily(module, std::move(patterns));
 }
 
 struct RewriteSparseOps : impl::RewriteSparseOpsBase<RewriteSparseOps> {
@@ -139,10 +163,7 @@ struct RewriteSparseOps : impl::RewriteSparseOpsBase<RewriteSparseOps> {
                        [](Type type) { return bool(sparse_tensor::getSparseTensorEncoding(type)); }))
         captureScalars(generic);
     });
-    if (failed(applyUpstream(module, fusion.str())))
-      return signalPassFailure();
-    module.walk(prepareFusion);
-    if (failed(applyUpstream(module, {})))
+    if (failed(applyUpstream(module)))
       return signalPassFailure();
     module.walk([](bufferization::AllocTensorOp alloc) {
       if (alloc.use_empty())

@@ -5,7 +5,6 @@
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SparseTensor/IR/SparseTensor.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -13,6 +12,17 @@ using namespace mlir;
 bool isSemiringOp(Operation *op) {
   return isa<sparse_tensor::UnaryOp, sparse_tensor::BinaryOp, sparse_tensor::SelectOp,
              sparse_tensor::ReduceOp>(op);
+}
+
+Value inlined(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
+  if (region.empty())
+    return {};
+  IRMapping mapping;
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    b.clone(op, mapping);
+  Operation *yield = region.front().getTerminator();
+  return yield->getNumOperands() ? mapping.lookupOrDefault(yield->getOperand(0)) : Value();
 }
 
 namespace {
@@ -98,7 +108,7 @@ private:
       return replace(op, casesOf(binary));
     if (auto select = dyn_cast<sparse_tensor::SelectOp>(op)) {
       const Value x = select.getX();
-      return replace(op, {{both(presence(x), inlined(select.getRegion(), x)), x}});
+      return replace(op, {{both(presence(x), inlined(b, select.getRegion(), x)), x}});
     }
     return reduce(cast<sparse_tensor::ReduceOp>(op));
   }
@@ -112,9 +122,9 @@ private:
   SmallVector<Case> casesOf(sparse_tensor::UnaryOp op) {
     SmallVector<Case> cases;
     const Bit stored = presence(op.getX());
-    if (Value present = inlined(op.getPresentRegion(), op.getX()))
+    if (Value present = inlined(b, op.getPresentRegion(), op.getX()))
       cases.push_back({stored, present});
-    if (Value absent = inlined(op.getAbsentRegion(), {}); absent && stored)
+    if (Value absent = inlined(b, op.getAbsentRegion(), {}); absent && stored)
       cases.push_back({negated(stored), absent});
     return cases;
   }
@@ -123,27 +133,15 @@ private:
     SmallVector<Case> cases;
     const Value x = op.getX(), y = op.getY();
     const Bit left = presence(x), right = presence(y);
-    if (Value overlap = inlined(op.getOverlapRegion(), {x, y}))
+    if (Value overlap = inlined(b, op.getOverlapRegion(), {x, y}))
       cases.push_back({both(left, right), overlap});
-    Value alone = op.getLeftIdentity() ? x : inlined(op.getLeftRegion(), x);
+    Value alone = op.getLeftIdentity() ? x : inlined(b, op.getLeftRegion(), x);
     if (alone && right)
       cases.push_back({both(left, negated(right)), alone});
-    alone = op.getRightIdentity() ? y : inlined(op.getRightRegion(), y);
+    alone = op.getRightIdentity() ? y : inlined(b, op.getRightRegion(), y);
     if (alone && left)
       cases.push_back({both(negated(left), right), alone});
     return cases;
-  }
-
-  /// What the region yields for these arguments; null for a region that yields nothing.
-  Value inlined(Region &region, ValueRange arguments) {
-    if (region.empty())
-      return {};
-    IRMapping mapping;
-    mapping.map(region.getArguments(), arguments);
-    for (Operation &op : region.front().without_terminator())
-      b.clone(op, mapping);
-    Operation *yield = region.front().getTerminator();
-    return yield->getNumOperands() ? mapping.lookupOrDefault(yield->getOperand(0)) : Value();
   }
 
   LogicalResult replace(Operation *op, ArrayRef<Case> cases) {
@@ -167,7 +165,7 @@ private:
     if (!isLeft && op.getY() != output())
       return op.emitError("expected the output as an operand of '") << op->getName() << "'";
     const Bit contributes = presence(isLeft ? op.getY() : op.getX());
-    Value value = inlined(op.getRegion(), {op.getX(), op.getY()});
+    Value value = inlined(b, op.getRegion(), {op.getX(), op.getY()});
     if (Value extreme = extremeOf(value)) {
       auto select = value.getDefiningOp<arith::SelectOp>();
       Operation *compared = select.getCondition().getDefiningOp();
