@@ -37,12 +37,13 @@ struct LowerKernelCall : OpConversionPattern<func::CallOp> {
     ImplicitLocOpBuilder b(call.getLoc(), rewriter);
     SmallVector<Value> operands;
     ValueRange last; // what a kernel that makes no tensor writes to
+    Value buffer;    // of it, where it is dense
     unsigned used = 0;
     for (; operands.size() < kernel.getNumArguments(); ++used) {
       const Value original = call.getOperand(used);
       last = adaptor.getOperands()[used];
       if (auto type = dyn_cast<RankedTensorType>(original.getType()); type && !types().isSparse(type))
-        appendDense(b, operands, last.front());
+        buffer = appendDense(b, operands, last.front());
       else
         llvm::append_range(operands, last);
     }
@@ -50,7 +51,7 @@ struct LowerKernelCall : OpConversionPattern<func::CallOp> {
       return rewriter.notifyMatchFailure(call, "the kernel takes other operands");
     auto lowered = func::CallOp::create(b, kernel.getName(), kernel.getResultTypes(), operands);
     if (kernel.getNumResults() == 0) {
-      rewriter.replaceOpWithMultiple(call, {written(b, call, last, operands)});
+      rewriter.replaceOpWithMultiple(call, {written(b, call, last, buffer)});
       return success();
     }
     rewriter.replaceOpWithMultiple(call, {made(b, cast<RankedTensorType>(call.getResult(0).getType()),
@@ -62,8 +63,8 @@ private:
   ModuleOp kernels;
   const SparseTypes &types() const { return *getTypeConverter<SparseTypes>(); }
 
-  /// One buffer, row by row, and the sizes.
-  static void appendDense(ImplicitLocOpBuilder &b, SmallVector<Value> &operands, Value tensor) {
+  /// One buffer, row by row, and the sizes. Returns the buffer with the tensor's dimensions.
+  static Value appendDense(ImplicitLocOpBuilder &b, SmallVector<Value> &operands, Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Value buffer =
         bufferization::ToBufferOp::create(b, MemRefType::get(type.getShape(), type.getElementType()), tensor);
@@ -79,18 +80,15 @@ private:
     operands.push_back(boundary::withElements(
         b, flat, type.getElementType().isInteger(1) ? b.getI8Type() : type.getElementType()));
     llvm::append_range(operands, sizes);
+    return buffer;
   }
 
   /// The tensor that was written in place: the same buffers.
   SmallVector<Value> written(ImplicitLocOpBuilder &b, func::CallOp call, ValueRange last,
-                             ArrayRef<Value> operands) const {
+                             Value buffer) const {
     auto type = cast<RankedTensorType>(call.getResult(0).getType());
     if (types().isSparse(type))
       return llvm::to_vector(last);
-    Value flat = operands[operands.size() - size_t(type.getRank()) - 1];
-    if (auto cast = flat.getDefiningOp<UnrealizedConversionCastOp>())
-      flat = cast.getOperand(0);
-    Value buffer = flat.getDefiningOp<memref::ReinterpretCastOp>().getSource();
     return {bufferization::ToTensorOp::create(b, type, buffer, /*restrict=*/true, /*writable=*/true)};
   }
 
