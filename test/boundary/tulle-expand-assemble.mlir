@@ -39,3 +39,16 @@ func.func @dynamic(%pos: tensor<2xindex>, %crd: tensor<?x2xindex>, %val: tensor<
   %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<?x2xindex>), tensor<?xf64> to tensor<4x5xf64, #COO>
   return %A : tensor<4x5xf64, #COO>
 }
+
+// A tensor whose buffers only the block reads is freed.
+// CHECK-LABEL: @read
+// CHECK: %[[T:.*]] = tensor.cast
+// CHECK: memref.load
+// CHECK: bufferization.dealloc_tensor %[[T]]
+// CHECK-NEXT: return
+func.func @read(%pos: tensor<2xindex>, %crd: tensor<3x2xindex>, %val: tensor<3xf64>, %i: index) -> f64 {
+  %A = sparse_tensor.assemble (%pos, %crd), %val : (tensor<2xindex>, tensor<3x2xindex>), tensor<3xf64> to tensor<4x5xf64, #COO>
+  %v = sparse_tensor.values %A : tensor<4x5xf64, #COO> to memref<?xf64>
+  %x = memref.load %v[%i] : memref<?xf64>
+  return %x : f64
+}

@@ -34,6 +34,35 @@ func.func @used_here(%a: tensor<?x?xf64, #CSR>, %o: index) -> index {
   return %n : index
 }
 
+// What leaves the function is in the slice's memory.
+// CHECK-LABEL: @shown
+// CHECK: %[[R:.*]] = sparse_tensor.convert %{{.*}} : {{.*}} to tensor<2x2xf64, #[[CSR]]>
+// CHECK: %[[V:.*]] = sparse_tensor.values %[[R]]
+// CHECK-NOT: bufferization.dealloc_tensor %[[R]]
+// CHECK: return %[[V]]
+func.func @shown(%a: tensor<?x?xf64, #CSR>) -> memref<?xf64> {
+  %s = tensor.extract_slice %a[0, 0] [2, 2] [1, 1] : tensor<?x?xf64, #CSR> to tensor<2x2xf64, #CSR>
+  %v = sparse_tensor.values %s : tensor<2x2xf64, #CSR> to memref<?xf64>
+  return %v : memref<?xf64>
+}
+
+// What a function returns may be its operand, with a shape that is less static; another format is another tensor.
+// CHECK-LABEL: @returned
+// CHECK: %[[R:.*]] = sparse_tensor.convert %{{.*}} : {{.*}} to tensor<2x2xf64, #[[CSR]]>
+// CHECK: %[[S:.*]] = sparse_tensor.convert %{{.*}} : {{.*}} to tensor<2x2xf64, #[[CSR]]>
+// CHECK-NOT: bufferization.dealloc_tensor %[[R]]
+// CHECK: bufferization.dealloc_tensor %[[S]]
+// CHECK: return
+func.func @returned(%a: tensor<?x?xf64, #CSR>) -> (tensor<?x?xf64, #CSR>, tensor<2x2xf64>) {
+  %r = tensor.extract_slice %a[0, 0] [2, 2] [1, 1] : tensor<?x?xf64, #CSR> to tensor<2x2xf64, #CSR>
+  %s = tensor.extract_slice %a[0, 2] [2, 2] [1, 1] : tensor<?x?xf64, #CSR> to tensor<2x2xf64, #CSR>
+  %c = call @maybe_itself(%r) : (tensor<2x2xf64, #CSR>) -> tensor<?x?xf64, #CSR>
+  %d = call @dense(%s) : (tensor<2x2xf64, #CSR>) -> tensor<2x2xf64>
+  return %c, %d : tensor<?x?xf64, #CSR>, tensor<2x2xf64>
+}
+func.func private @maybe_itself(tensor<2x2xf64, #CSR>) -> tensor<?x?xf64, #CSR>
+func.func private @dense(tensor<2x2xf64, #CSR>) -> tensor<2x2xf64>
+
 // -----
 
 #ANY = #sparse_tensor.encoding<{ map = (i : #sparse_tensor<slice(?, ?, ?)>) -> (i : compressed) }>

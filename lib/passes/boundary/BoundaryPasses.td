@@ -61,7 +61,7 @@ def ExpandInserts : ModulePass<"tulle-expand-inserts", tulle # arith # memref # 
 
 def ExpandAssemble : ModulePass<"tulle-expand-assemble", tulle # arith # memref # tensor # ["::mlir::bufferization::BufferizationDialect"],
     "Expand sparse_tensor.assemble to copies of its buffers", [{
-  The tensor is `tulle.storage` of the copies. `sparse_tensor.has_runtime_library` is true: with a library upstream copies as well.
+  The tensor is `tulle.storage` of the copies, and is freed at the end of its block, if nothing frees it, or takes it or its buffers elsewhere. `sparse_tensor.has_runtime_library` is true: with a library upstream copies as well.
 }]>;
 
 def ExpandDisassemble : ModulePass<"tulle-expand-disassemble", func # arith # memref # scf # tensor # [

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/boundary/BoundaryPasses.h"
+#include "passes/boundary/Ownership.h"
 #include "passes/boundary/SparseValues.h"
 
 namespace tulle::passes {
@@ -97,6 +98,8 @@ struct ExpandAssemble : impl::ExpandAssembleBase<ExpandAssemble> {
         return WalkResult::advance();
       }
       auto assemble = dyn_cast<sparse_tensor::AssembleOp>(op);
+      if (assemble)
+        boundary::freeInBlock(assemble.getResult());
       return assemble && failed(expand(assemble)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -5,7 +5,7 @@
 namespace tulle::boundary {
 
 /// Frees a tensor at the end of the block that makes it, where only ops of the block (and in it) read the
-/// tensor, none of them can give it to others, and none frees it.
+/// tensor, or memory of it, none of them can give it to others, and none frees it.
 void freeInBlock(mlir::Value tensor);
 
 } // namespace tulle::boundary
