@@ -7,6 +7,7 @@
 #CSC = #sparse_tensor.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
 #COO = #sparse_tensor.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
 #BSR = #sparse_tensor.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 2 : compressed, i mod 2 : dense, j mod 2 : dense) }>
+#N24 = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2, 4]) }>
 #matvec = { indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"] }
 #matmul = { indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"] }
 #add = { indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"] }
@@ -161,6 +162,24 @@ func.func @sum_blocks() {
   return
 }
 
+// Groups of two among four, with one entry or none. Upstream: the code reads behind its buffers (a segmentation fault).
+// CHECK-NEXT: ( 11, 200, 30000, 0, 0 )
+func.func @groups() {
+  %d = arith.constant dense<[[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]]> : tensor<5x8xf64>
+  %x = arith.constant dense<[1.0, 7.0, 100.0, 7.0, 7.0, 10000.0, 10.0, 7.0]> : tensor<8xf64>
+  %y = arith.constant dense<0.0> : tensor<5xf64>
+  %a = sparse_tensor.convert %d : tensor<5x8xf64> to tensor<5x8xf64, #N24>
+  %r = linalg.generic #matvec ins(%a, %x : tensor<5x8xf64, #N24>, tensor<8xf64>) outs(%y : tensor<5xf64>) {
+  ^bb0(%p: f64, %q: f64, %o: f64):
+    %m = arith.mulf %p, %q : f64
+    %s = arith.addf %o, %m : f64
+    linalg.yield %s : f64
+  } -> tensor<5xf64>
+  call @print5(%r) : (tensor<5xf64>) -> ()
+  bufferization.dealloc_tensor %a : tensor<5x8xf64, #N24>
+  return
+}
+
 func.func @main() {
   call @coo() : () -> ()
   call @blocks() : () -> ()
@@ -169,5 +188,6 @@ func.func @main() {
   call @product_csc_csc() : () -> ()
   call @product_blocks() : () -> ()
   call @sum_blocks() : () -> ()
+  call @groups() : () -> ()
   return
 }
