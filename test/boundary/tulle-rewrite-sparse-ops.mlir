@@ -2,6 +2,7 @@
 
 #CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #BSR = #sparse_tensor.encoding<{ map = (i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : dense, j mod 3 : dense) }>
+#DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : banded) }>
 #matmul = {
   indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
   iterator_types = ["parallel", "parallel", "reduction"]
@@ -112,4 +113,14 @@ func.func @scalar_operand(%s: tensor<8x8xf64, #CSR>, %q: f64, %x: tensor<8x8xf64
     linalg.yield %n : f64
   } -> tensor<8x8xf64>
   return %r : tensor<8x8xf64>
+}
+
+// Casts between encodings are conversions, those of a shape stay.
+// CHECK-LABEL: @casts
+// CHECK: %[[C:.*]] = sparse_tensor.convert %{{.*}} : tensor<8x8xf64> to tensor<8x8xf64, #encoding>
+// CHECK: tensor.cast %[[C]] : tensor<8x8xf64, #encoding> to tensor<?x?xf64, #encoding>
+func.func @casts(%x: tensor<8x8xf64>) -> tensor<?x?xf64, #DIA> {
+  %a = tensor.cast %x : tensor<8x8xf64> to tensor<8x8xf64, #DIA>
+  %b = tensor.cast %a : tensor<8x8xf64, #DIA> to tensor<?x?xf64, #DIA>
+  return %b : tensor<?x?xf64, #DIA>
 }

@@ -9,7 +9,7 @@ def RewriteSparseOps : ModulePass<"tulle-rewrite-sparse-ops", vector # arith # s
     "Rewrite sparse ops as upstream does before sparsification", [{
   Upstream's `pre-sparsification-rewrite`, whose fusion of a product with what samples it asks for inits that `bufferization.alloc_tensor` makes: they become
   that. Outside of linalg `unary`, `binary`, `select` and `reduce` are on scalars that are there, and become the region for these; `crd_translate` becomes
-  `affine.apply`.
+  `affine.apply`. A `tensor.cast` between encodings becomes `sparse_tensor.convert`, for ours as for upstream's.
 }]>;
 
 def InsertTensorCopies : ModulePass<"tulle-insert-tensor-copies", ["::mlir::bufferization::BufferizationDialect"],

@@ -1,5 +1,6 @@
 // tulle-rewrite-sparse-ops: upstream's rewriting of sparse ops, where it can be relied on, and the ops that
 // have a meaning outside of linalg as well.
+#include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,7 +69,7 @@ void captureScalars(linalg::GenericOp generic) {
   generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
 }
 
-//===--- Upstream's patterns ---===//
+//===--- Upstream's patterns, and ours among them ---===//
 
 bool isProduct(Operation *op) { return isa_and_nonnull<arith::MulFOp, arith::MulIOp>(op); }
 
@@ -133,10 +134,26 @@ private:
   }
 };
 
-LogicalResult applyUpstream(ModuleOp module) {
+/// A cast between encodings is a conversion, for ours as for upstream's.
+struct ConvertCast : OpRewritePattern<tensor::CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::CastOp op, PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+    auto result = dyn_cast<RankedTensorType>(op.getType());
+    if (!source || !result || source.getEncoding() == result.getEncoding() ||
+        !(isa_and_nonnull<dialect::EncodingAttr>(source.getEncoding()) ||
+          isa_and_nonnull<dialect::EncodingAttr>(result.getEncoding())))
+      return failure();
+    rewriter.replaceOpWithNewOp<sparse_tensor::ConvertOp>(op, result, op.getSource());
+    return success();
+  }
+};
+
+LogicalResult applyPatterns(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populatePreSparsificationRewriting(patterns);
-  patterns.add<AllocateInits>(module.getContext());
+  patterns.add<AllocateInits, ConvertCast>(module.getContext());
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
@@ -163,7 +180,7 @@ struct RewriteSparseOps : impl::RewriteSparseOpsBase<RewriteSparseOps> {
                        [](Type type) { return bool(sparse_tensor::getSparseTensorEncoding(type)); }))
         captureScalars(generic);
     });
-    if (failed(applyUpstream(module)))
+    if (failed(applyPatterns(module)))
       return signalPassFailure();
     module.walk([](bufferization::AllocTensorOp alloc) {
       if (alloc.use_empty())
