@@ -22,7 +22,7 @@ from module import module
 
 LLVM = Path(os.environ.get("TULLE_LLVM", "/usr/lib/llvm-22"))
 UPSTREAM = "--sparsifier=reassociate-fp-reductions=true enable-index-optimizations=true vl={}"
-TULLE = "--tulle-sparsifier=reassociate-fp-reductions=true enable-index-optimizations=true"
+TULLE = "--tulle-sparsifier=reassociate-fp-reductions=true enable-index-optimizations=true cpu=native"
 
 
 class Failed(Exception):

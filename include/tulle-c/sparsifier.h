@@ -19,6 +19,7 @@ typedef struct {
   bool reassociate;       /**< reassociate-fp-reductions: vector reductions of dense code */
   bool vectorIndices32;   /**< enable-index-optimizations: indices of vector code have 32 bits */
   unsigned vectorLength;  /**< vl: elements of a vector; 0: chosen for the element type */
+  const char *cpu;        /**< cpu: the processor that code is planned for, or native; null: a generic one */
 } TulleSparsifierOptions;
 
 /** mlirGetDialectHandle__tulle__: Tulle's dialect alone, for mlirDialectHandleRegisterDialect. */

@@ -3,6 +3,7 @@
 #pragma once
 #include "tulle/error.h"
 #include "tulle/export.h"
+#include <string>
 
 namespace mlir {
 class DialectRegistry;
@@ -19,6 +20,7 @@ struct SparsifierOptions {
   bool vectorIndices32 = false;   ///< enable-index-optimizations: indices of vector code have 32 bits
   bool parallel = false;          ///< threads, and a parallelization-strategy: loops run on OpenMP's threads
   unsigned vectorLength = 0;      ///< vl: elements of a vector; 0: chosen for the element type
+  std::string cpu; ///< cpu: the processor that code is planned for, or native; empty: a generic one
 };
 
 /// Adds Tulle's dialect, MLIR's, and the interfaces by which the pipeline lowers them. Call it before the

@@ -16,6 +16,7 @@ void tulle::addSparsifier(mlir::OpPassManager &manager, const SparsifierOptions 
                                                      .reassociate = options.reassociate,
                                                      .vectorIndices32 = options.vectorIndices32,
                                                      .parallel = options.parallel,
-                                                     .vectorLength = options.vectorLength})))
+                                                     .vectorLength = options.vectorLength,
+                                                     .cpu = options.cpu})))
     throw Error("expected a pass manager of builtin.module for the sparsifier");
 }

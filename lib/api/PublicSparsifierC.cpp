@@ -21,7 +21,8 @@ MlirLogicalResult tulleAddNestedSparsifier(MlirOpPassManager manager, const Tull
                                                                 .initializeBuffers = given.initializeBuffers,
                                                                 .reassociate = given.reassociate,
                                                                 .vectorIndices32 = given.vectorIndices32,
-                                                                .vectorLength = given.vectorLength}));
+                                                                .vectorLength = given.vectorLength,
+                                                                .cpu = given.cpu ? given.cpu : ""}));
 }
 
 MlirLogicalResult tulleAddSparsifier(MlirPassManager manager, const TulleSparsifierOptions *options) {

@@ -1,6 +1,7 @@
 // The five steps of a drop-in for upstream's sparsifier: rewrite, copy, outline, lower the boundary, and the
 // tail to LLVM as upstream composes it.
 #include "pipeline/Sparsifier.h"
+#include "iteration/Cpu.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -13,6 +14,8 @@
 #include "passes/boundary/BoundaryPasses.h"
 #include "pipeline/Stages.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
 #include <fmt/format.h>
 #include <mutex>
 
@@ -33,6 +36,16 @@ static std::string kernelStages(Stage first, Stage last, const SparsifierOptions
   return text;
 }
 
+/// The table's row for a name.
+static std::string rowOf(const std::string &cpu) {
+  if (cpu != "native")
+    return cpu;
+  const llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+  return std::string(iteration::chooseCpu(llvm::sys::getHostCPUName().str(), [&](std::string_view name) {
+                       return found.lookup({name.data(), name.size()});
+                     }).name);
+}
+
 std::string sparsifierPasses(const SparsifierOptions &options) {
   const std::string copies = fmt::format(
       "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops),tulle-rewrite-sparse-ops,"
@@ -41,18 +54,18 @@ std::string sparsifierPasses(const SparsifierOptions &options) {
   if (options.analysisOnly)
     return copies;
   // Conversions that kernels ask for become kernels themselves, at the stage where the others are by then.
-  const std::string kernels =
-      fmt::format("tulle-expand-slices,tulle-expand-foreach,tulle-expand-compress,tulle-expand-inserts,tulle-"
-                  "expand-explicit-"
-                  "values,tulle-expand-"
-                  "reshape,tulle-expand-disassemble,"
-                  "tulle-expand-constants,tulle-expand-files,tulle-"
-                  "expand-assemble,tulle-split-ops,tulle-outline-kernels,"
-                  "builtin.module(tulle-import-sparse-tensor{{reassociate={}}},{}),tulle-call-conversions,"
-                  "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers,"
-                  "tulle-free-allocations))",
-                  options.reassociate, kernelStages(Stage::Schedule, Stage::Schedule, options),
-                  kernelStages(Stage::Iteration, Stage::Vector, options));
+  const std::string kernels = fmt::format(
+      "tulle-expand-slices,tulle-expand-foreach,tulle-expand-compress,tulle-expand-inserts,tulle-"
+      "expand-explicit-"
+      "values,tulle-expand-"
+      "reshape,tulle-expand-disassemble,"
+      "tulle-expand-constants,tulle-expand-files,tulle-"
+      "expand-assemble,tulle-split-ops,tulle-outline-kernels{{cpu={}}},"
+      "builtin.module(tulle-import-sparse-tensor{{reassociate={}}},{}),tulle-call-conversions,"
+      "builtin.module(func.func(tulle-expand-convert),{},func.func(tulle-expand-filled-buffers,"
+      "tulle-free-allocations))",
+      rowOf(options.cpu), options.reassociate, kernelStages(Stage::Schedule, Stage::Schedule, options),
+      kernelStages(Stage::Iteration, Stage::Vector, options));
   const std::string vectors = fmt::format("convert-vector-to-llvm{{reassociate-fp-reductions={} "
                                           "force-32bit-vector-indices={} enable-x86vector=true}}",
                                           options.reassociate, options.vectorIndices32);
@@ -111,6 +124,9 @@ struct CommandLine : PassPipelineOptions<CommandLine> {
                          llvm::cl::desc("Vector code takes indices for 32 bits"), llvm::cl::init(false)};
   Option<unsigned> vectorLength{*this, "vl", llvm::cl::desc("Elements of a vector (0: chosen for each type)"),
                                 llvm::cl::init(0)};
+  Option<std::string> cpu{*this, "cpu",
+                          llvm::cl::desc("Processor that kernels are planned for: native, a name of "
+                                         "#tulle.cpu, or none for a generic one")};
   Option<bool> runtimeLibrary{*this, "enable-runtime-library",
                               llvm::cl::desc("Makes no difference: there is none"), llvm::cl::init(false)};
   Option<bool> sparseDeallocs{*this, "create-sparse-deallocs",
@@ -153,7 +169,8 @@ void registerSparsifier() {
                               .reassociate = line.reassociate,
                               .vectorIndices32 = line.indices32,
                               .parallel = line.threads && line.parallelization != Parallelization::None,
-                              .vectorLength = line.vectorLength});
+                              .vectorLength = line.vectorLength,
+                              .cpu = line.cpu});
       },
       [](function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(CommandLine()); });
 }

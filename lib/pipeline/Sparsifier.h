@@ -14,6 +14,7 @@ struct SparsifierOptions {
   bool vectorIndices32 = false;   ///< vector code of dense loops takes indices for 32 bits
   bool parallel = false;          ///< loops of kernels run on OpenMP's threads
   unsigned vectorLength = 0;      ///< elements of a vector; 0: chosen for the element type
+  std::string cpu;                ///< that kernels are planned for, or native; empty: generic
 };
 
 /// The passes of the pipeline as text, on a builtin.module. Any pass of them may run alone, in this order.

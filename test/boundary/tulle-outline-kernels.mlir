@@ -1,4 +1,8 @@
 // RUN: tulle-opt %s --tulle-outline-kernels --split-input-file | FileCheck %s
+// RUN: tulle-opt %s --tulle-outline-kernels=cpu=znver5 --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: not tulle-opt %s --tulle-outline-kernels=cpu=znver55 --split-input-file 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// CPU: module @kernels attributes {tulle.cpu = #tulle.cpu<znver5>}
+// UNKNOWN: error: expected the name of a processor, as #tulle.cpu has it, got 'znver55'
 
 #CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 

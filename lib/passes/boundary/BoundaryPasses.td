@@ -96,8 +96,11 @@ def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor #
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
   written in place, and so does each tensor without entries that other ops use. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
   kernel; those of its sizes that are not static are operands of the call behind the others, since kernels do not return sizes. A kernel has `tulle.noalias`
-  unless an operand is a view of the tensor that is written in place. A slice of a dense tensor is copied for the call.
-}]>;
+  unless an operand is a view of the tensor that is written in place. A slice of a dense tensor is copied for the call. `cpu` is the processor that
+  kernels are planned for (`tulle.cpu` of `@kernels`).
+}]> {
+  let options = [Option<"cpu", "cpu", "std::string", /*default=*/"", "A row of the table of processors, as #tulle.cpu names it (empty: generic)">];
+}
 
 def CallConversions : ModulePass<"tulle-call-conversions", tulle # func # tensor # ["::mlir::bufferization::BufferizationDialect"],
     "Convert operands before the calls of kernels that ask for it", [{

@@ -1,5 +1,6 @@
 // tulle-outline-kernels: each op that computes on sparse tensors becomes a function of a nested module.
 #include "dialect/Attributes.h"
+#include "dialect/Costs.h"
 #include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -259,10 +260,17 @@ private:
 };
 
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
+  using Base::Base;
   unsigned number = 0;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const iteration::Cpu *planned = cpu.empty() ? &iteration::genericCpu() : iteration::findCpu(cpu);
+    if (!planned) {
+      emitError(module.getLoc(), "expected the name of a processor, as #tulle.cpu has it, got '")
+          << cpu << "'";
+      return signalPassFailure();
+    }
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
       if (isKernel(op) || (op->getNumResults() == 1 && isNew(op->getResult(0))))
@@ -272,6 +280,8 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
       return;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto kernels = ModuleOp::create(b, module.getLoc(), boundary::kKernelsModule);
+    if (!cpu.empty())
+      dialect::setCpu(kernels, *planned);
     SmallVector<Operation *> made;
     for (Operation *op : ops) {
       if (!isKernel(op))
