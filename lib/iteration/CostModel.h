@@ -88,6 +88,9 @@ struct Costs {
   /// of the outer loop (diagonals) are jammed.
   int64_t longLoop = 4096, jammedIterations = 6;
 
+  /// So many iterations of a reduction update the elements of a sampled product at once (experiment 097).
+  int64_t jammedUpdates = 4;
+
   /// An array with an element for every coordinate of a level: profitable for a level of this size, and for a
   /// larger one while it has at most so many coordinates per entry.
   int64_t smallLevel = int64_t(1) << 20, sparsest = 16;

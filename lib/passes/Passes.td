@@ -624,6 +624,12 @@ def CacheRegisters : FunctionPass<"tulle-cache-registers", vector # arith # scf 
   let options = [Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: the widest vectors">];
 }
 
+def JamUpdates : FunctionPass<"tulle-jam-updates", scf # arith # memref # llvm, "Let iterations of a reduction update the elements of a loop over entries together", [{
+  A loop that is a reduction, and does nothing but one over a segment that updates one element for each entry, becomes a loop over groups of its iterations
+  and one over those that are left (a sampled product with loops i, k, j: `X(i,j) += S(i,j) * A(i,k) * B(k,j)`). A group loads and stores each element once, and
+  loads the entry once; each element sees the same operations in the same order.
+}]>;
+
 def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # llvm, "Vectorize innermost loops that gather or reduce", [{
   An innermost `scf.for` of step 1 over 1-D memrefs becomes a loop of whole vectors and a scalar epilogue:
   loads at consecutive indices are `vector.load`, indirect ones `vector.gather`, a reduction has a vector accumulator, carried through
