@@ -77,6 +77,12 @@ def AlignLoops : ModulePass<"tulle-align-loops", tulle, "Begin loops that make a
   `tulle-fuse-loops` makes them one, and T needs memory for a part of its i. What a schedule orders stays.
 }]>;
 
+def ResolveWidths : ModulePass<"tulle-resolve-widths", tulle, "Name the widths of positions and coordinates that encodings leave open", [{
+  An encoding whose `posWidth` or `crdWidth` is 0 gets 32 bits, or 64 where a tensor of it needs them: its largest coordinate, or the most
+  entries that its sizes allow, do not fit 31 bits, or a size is not known. The engine, which sees the data, names the widths before stage 1
+  by the same rule; where no type in the module says a size, and where this pass does not run, 0 is 64 bits.
+}]>;
+
 def ResolveSlices : FunctionPass<"tulle-resolve-slices", tulle # linalg # arith # tensor,
     "Rewrite operands that are slices as subscripts of the tensors they were cut from", [{
   An argument whose encoding has slices, each of a dimension that one dense level stores, becomes the tensor it was cut from:
