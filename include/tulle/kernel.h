@@ -16,6 +16,9 @@ struct CompileOptions {
       0; ///< at most; 0: OMP_NUM_THREADS, else all cores of the process; 1: code without threads
   bool deterministic = false; ///< results have the same bits for any number of threads
   unsigned vectorLength = 0;  ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
+  bool scalable = false;      ///< vectors are multiples of vectorLength elements, as the registers of SVE are
+  std::string tail = "auto";  ///< the iterations behind the last whole vector: "mask": one masked vector;
+                              ///< "auto": as is fastest
   bool wideIndices = false;   ///< gather with 64-bit indices where coordinates fit 32 bits, too
   std::string schedule;       ///< "reorder(i, k, j); assemble(C, count)": how to compute, where the
                               ///< default is not wanted

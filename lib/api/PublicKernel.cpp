@@ -109,6 +109,8 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   impl->asked = options.results;
   impl->options.strictFp = options.strictFp;
   impl->options.vectorLength = options.vectorLength;
+  impl->options.scalable = options.scalable;
+  impl->options.tail = options.tail;
   impl->options.wideIndices = options.wideIndices;
   impl->options.diskCache = options.diskCache;
   impl->options.threads = options.threads;

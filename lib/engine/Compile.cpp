@@ -34,12 +34,15 @@ void checkOptions(const Options &options) {
                options.vectorLength);
   if (options.scalable && options.vectorLength == 0)
     throw Error("scalable vectors: give the vector length, the elements of one granule (2 of f64 for SVE)");
+  if (std::vector<std::string> known = tailNames(); std::ranges::count(known, options.tail) == 0)
+    throwError("tail '{}': expected one of {}", options.tail, fmt::join(known, ", "));
   if (options.threads > kMostThreads)
     throwError("threads = {}: expected at most {}, or 0 for all cores", options.threads, kMostThreads);
   if (std::vector<std::string> known = strategyNames(); std::ranges::count(known, options.strategy) == 0)
     throwError("strategy '{}': expected one of {}", options.strategy, fmt::join(known, ", "));
 }
 
+std::vector<std::string> tailNames() { return {"auto", "mask"}; }
 std::vector<std::string> strategyNames() { return dialect::strategyNames(); }
 
 bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries) {
@@ -56,7 +59,7 @@ pipeline::Options pipelineOptions(const Options &options, bool index32) {
   index32 &= !options.wideIndices;
   return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
           options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst,
-          options.scalable};
+          options.scalable,     options.tail};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew; the same for copies of one
@@ -104,11 +107,11 @@ bool dependsOnSizes(const notation::Program &program) {
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return fmt::format(
-      "{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} scalable {:d} wide {:d} strategy {} "
+      "{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} scalable {:d} tail {} wide {:d} strategy {} "
       "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
       compiler, host().triple, host().cpu, host().features, iteration::printCpu(host().plan),
-      options.strictFp, options.dropZeros, options.vectorLength, options.scalable, options.wideIndices,
-      options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
+      options.strictFp, options.dropZeros, options.vectorLength, options.scalable, options.tail,
+      options.wideIndices, options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
       options.upstreamPasses, options.lowerFirst);
 }
 

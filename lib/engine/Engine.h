@@ -12,6 +12,7 @@ struct Options {
   bool dropZeros = false;    ///< sparse results do not store what equals their fill
   unsigned vectorLength = 0; ///< elements of a vector, a power of 2 up to 64; 0: chosen for the element type
   bool scalable = false;     ///< vectorLength elements are those of one granule of a scalable vector
+  std::string tail = "auto"; ///< the iterations behind the last whole vector: one of tailNames()
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
@@ -33,6 +34,9 @@ struct Options {
 
 /// How sets of coordinates can be co-iterated, `auto` first.
 std::vector<std::string> strategyNames();
+/// What becomes of the iterations behind the last whole vector: `auto`, as is fastest, or `mask`, one masked
+/// vector.
+std::vector<std::string> tailNames();
 
 /// One stored buffer set a kernel takes.
 struct Argument {

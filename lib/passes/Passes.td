@@ -656,12 +656,21 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.
 
+  With `tail=mask`, no loop has an epilogue: its last vector is a masked one, whose lanes behind the end are inactive. Otherwise (`tail=auto`)
+  that is so of the loops that are predicated.
+
+  A row of a buffer of several dimensions, whose outer subscripts do not change in the loop, is a buffer of one dimension
+  (`memref.reinterpret_cast` before the loop). Where the loop stores to the buffer, all of its accesses to it must be to one row.
+
   The vector length is chosen here and not as a field of `tulle.loop`: it depends on how addresses vary over the lanes.
 }]> {
   let options = [
     Option<"vl", "vl", "unsigned", /*default=*/"0", "Elements of a vector; 0: 256 bits of the widest element">,
     Option<"scalable", "scalable", "bool", /*default=*/"false", "vl counts the elements of one granule of a scalable vector">,
     Option<"index32", "index32", "bool", /*default=*/"false", "Coordinates fit a signed 32-bit integer: gather with 32-bit indices">,
+    Option<"tail", "tail", "::tulle::passes::Tail", /*default=*/"::tulle::passes::Tail::Auto", "The iterations behind the last whole vector",
+           [{::llvm::cl::values(clEnumValN(::tulle::passes::Tail::Auto, "auto", "as is fastest"),
+                                clEnumValN(::tulle::passes::Tail::Mask, "mask", "one masked vector"))}]>,
     Option<"sampleRows", "sample-rows", "bool", /*default=*/"false", "Version reductions over rows by a sample of the rows">
   ];
 }

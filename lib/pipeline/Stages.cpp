@@ -120,7 +120,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         options.vectorLength, options.vectorLength, !options.deterministic, vectors, options.vectorLength,
         options.deterministic ? "" : fmt::format("tulle-tile-reductions{{vl={}}},", options.vectorLength),
         options.deterministic ? "" : "sample-rows=true ",
-        vectors + (options.scalable ? " scalable=true" : ""));
+        vectors + (options.scalable ? " scalable=true" : "") +
+            (options.tail == "auto" ? "" : " tail=" + options.tail));
   case Stage::Llvm:
     // Allocation goes through functions that the engine binds: unlike malloc, they may refuse.
     // Masks of vectors have no lowering in convert-to-llvm.

@@ -44,8 +44,9 @@ struct Options {
   bool quick = false;            ///< machine code that comes sooner and runs slower
   std::string strategy = "auto"; ///< of loops over sets of coordinates, as in `tulle.coiterate`
   std::string upstreamPasses;    ///< MLIR's, of functions, as text, run behind every pass. For tests
-  uint64_t lowerFirst = 0; ///< draws loops over sets that are lowered before the others; 0: none. For tests
-  bool scalable = false;   ///< vectorLength elements are those of one granule of a scalable vector
+  uint64_t lowerFirst = 0;   ///< draws loops over sets that are lowered before the others; 0: none. For tests
+  bool scalable = false;     ///< vectorLength elements are those of one granule of a scalable vector
+  std::string tail = "auto"; ///< the iterations behind the last whole vector, as in tulle-vectorize
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

@@ -119,6 +119,12 @@ void bindKernels(nb::module_ &module) {
   nb::class_<CompileOptions>(module, "CompileOptions")
       .def(nb::init<>())
       .def_rw("strict_fp", &CompileOptions::strictFp)
+      .def_rw("vl", &CompileOptions::vectorLength)
+      .def_rw("scalable", &CompileOptions::scalable)
+      .def_rw("tail", &CompileOptions::tail)
+      .def_prop_rw(
+          "index32", [](const CompileOptions &o) { return !o.wideIndices; },
+          [](CompileOptions &o, bool narrow) { o.wideIndices = !narrow; })
       .def_rw("threads", &CompileOptions::threads)
       .def_rw("deterministic", &CompileOptions::deterministic)
       .def_rw("schedule", &CompileOptions::schedule)

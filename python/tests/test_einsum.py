@@ -1,5 +1,6 @@
 """Programs on other packages' arrays."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -245,3 +246,27 @@ def test_schedules_options_and_remarks(matrix, rng):
     with pytest.raises(tl.TulleError, match="no loop|reorder") as raised:
         tl.compile("y(i) = A(i,j) * x(j)", A="CSR", schedule="reorder(k)")
     assert "^" in str(raised.value)
+
+
+@pytest.mark.parametrize("options", [dict(vl=2), dict(vl=8, tail="mask"), dict(tail="mask"), dict(vl=4, index32=False)])
+def test_vectors_of_every_kind_compute_the_same(matrix, rng, options):
+    S, x = matrix(), rng.random(45)
+    np.testing.assert_allclose(tl.einsum("y(i) = A(i,j) * x(j)", A=S, x=x, **options), S @ x)
+    np.testing.assert_allclose(tl.run("y(i) = A(i,j) * x(j)", A=S, x=x, **options).y, S @ x)
+    kernel = tl.compile("y(i) = A(i,j) * x(j)", A="CSR", **options)
+    np.testing.assert_allclose(kernel(tl.asarray(S), x), S @ x)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(kernel))(tl.asarray(S), x), S @ x)
+    vectors = str(kernel.explain("vector"))
+    assert f"vector<{options.get('vl', '')}" in vectors
+    assert ("vector.create_mask" in vectors) >= ("tail" in options)
+    assert ("xindex>" in vectors) >= ("index32" in options)
+
+
+def test_options_of_vectors_are_checked():
+    compile = lambda **options: tl.compile("y(i) = A(i,j) * x(j)", A="CSR", **options)
+    with pytest.raises(tl.TulleError, match="tail 'none': expected one of auto, mask"):
+        compile(tail="none")
+    with pytest.raises(tl.TulleError, match="expected a power of 2"):
+        compile(vl=3)
+    with pytest.raises(tl.TulleError, match="scalable vectors: give the vector length"):
+        compile(scalable=True)

@@ -58,12 +58,17 @@ class Results(dict):
 
 
 def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-             results=(), given=(), disk_cache: bool = True) -> _core.CompileOptions:
+             vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", results=(), given=(),
+             disk_cache: bool = True) -> _core.CompileOptions:
     options = _core.CompileOptions()
     options.threads = _index(threads, "threads")
     options.deterministic = bool(deterministic)
     options.schedule = schedule
     options.strict_fp = bool(strict_fp)
+    options.vl = _index(vl, "vl")
+    options.scalable = bool(scalable)
+    options.index32 = bool(index32)
+    options.tail = tail
     options.results = list(results)
     options.given = list(given)
     options.disk_cache = bool(disk_cache)
@@ -101,7 +106,8 @@ def _result_types(formats, types, shapes) -> dict:
 
 def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: dict | None = None,
             tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-            results=(), given=(), disk_cache: bool = True, **types) -> Kernel:
+            vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", results=(), given=(),
+            disk_cache: bool = True, **types) -> Kernel:
     """Compiles a program for tensors of given formats and element types, and any sizes.
 
     Parameters
@@ -127,6 +133,14 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
         How to compute: "reorder(i, k, j); assemble(C, count)".
     strict_fp : bool
         Floating-point sums keep the order of the loops.
+    vl : int
+        Elements of a vector, a power of 2 up to 64; 0: chosen for processor and type.
+    scalable : bool
+        Vectors are multiples of `vl` elements, as many as the processor's registers hold (SVE).
+    index32 : bool
+        Gather with 32-bit indices where coordinates fit; False: with 64-bit ones always.
+    tail : "auto" or "mask"
+        The iterations behind the last whole vector of a loop: one masked vector, or as is fastest.
     results : sequence of str
         Results besides those that no later statement reads.
     given : sequence of str
@@ -155,8 +169,8 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
         if name in _core.operands(program) or name in _core.results(program):
             typed.setdefault(name, (element_of(dtype), "dense", []))
     return _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
-                                                  strict_fp=strict_fp, results=results, given=given,
-                                                  disk_cache=disk_cache))
+                                                  strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
+                                                  tail=tail, results=results, given=given, disk_cache=disk_cache))
 
 
 def _type_of(type, element: str, name: str):
@@ -191,7 +205,8 @@ def _from_numpy(subscripts: str, operands) -> tuple[str, dict]:
 
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None,
            types: dict | None = None, shapes: dict | None = None, out=None, tensors: dict | None = None, wrap: bool = False,
-           threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False, **named):
+           threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False, vl: int = 0,
+           scalable: bool = False, index32: bool = True, tail: str = "auto", **named):
     """Computes a program on arrays and returns the result that is written last.
 
     Parameters
@@ -231,7 +246,8 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
             named |= tensors
         if format is not None:
             formats = {**(formats or {}), _core.results(program)[-1]: format}
-    kernel = _kernel(program, named, formats, types, shapes, (threads, deterministic, schedule, strict_fp, ()))
+    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, ())
+    kernel = _kernel(program, named, formats, types, shapes, options)
     result = kernel(*[named[name] for name in kernel.inputs], out=out)
     if wrap and not isinstance(result, Tensor):
         return as_operand(result, "result")
@@ -261,13 +277,14 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
     key = tuple(key)
     kernel = _kernels.get(key)
     if kernel is None:
-        threads, deterministic, schedule, strict_fp, results = options
+        threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, results = options
         typed = _result_types(formats, types, shapes)
         typed |= {name: _type_of(value, "", name) for name, value in named.items()}
         operands = _core.operands(program)
         given = [name for name in named if name not in operands]  # what a statement adds to
         kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
-                                                        strict_fp=strict_fp, results=results, given=given))
+                                                        strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
+                                                        tail=tail, results=results, given=given))
         if len(_kernels) >= _MOST_KERNELS:
             _kernels.pop(next(iter(_kernels)), None)
         _kernels[key] = kernel
@@ -276,7 +293,8 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
 
 def run(program: str, *, formats: dict | None = None, types: dict | None = None, shapes: dict | None = None, results=(),
         tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "",
-        strict_fp: bool = False, **named) -> Results:
+        strict_fp: bool = False, vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto",
+        **named) -> Results:
     """Computes a program of several statements on arrays and returns all of its results, by name.
 
     Parameters are those of `einsum`; `results` names intermediate tensors that are wanted, too.
@@ -289,7 +307,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     """
     program = _statements(program)
     named |= tensors or {}
-    options = (threads, deterministic, schedule, strict_fp, tuple(results))
+    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, tuple(results))
     kernel = _kernel(program, named, formats, types, shapes, options)
     return Results(kernel._run(named, {}))
 

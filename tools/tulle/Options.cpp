@@ -69,6 +69,11 @@ void addVectorOptions(CLI::App &command, VectorOptions &options) {
       .add_flag("--scalable", options.scalable,
                 "Vectors are multiples of --vl elements, as many as the processor's registers hold (SVE)")
       ->needs(length);
+  command
+      .add_option("--tail", options.tail,
+                  "Iterations behind the last whole vector of a loop: mask, one masked vector, or auto "
+                  "(default), as is fastest")
+      ->check(CLI::IsMember(engine::tailNames()));
   command.add_flag("--wide-indices", options.wideIndices,
                    "Gather with 64-bit indices where coordinates fit 32 bits, too");
 }

@@ -39,13 +39,15 @@ struct ThreadOptions {
   }
 };
 void addThreadOptions(CLI::App &command, ThreadOptions &options);
-/// --vl, --scalable and --wide-indices.
+/// --vl, --scalable, --tail and --wide-indices.
 struct VectorOptions {
   unsigned length = 0;
   bool scalable = false, wideIndices = false;
+  std::string tail = "auto";
   void applyTo(engine::Options &options) const {
     options.vectorLength = length;
     options.scalable = scalable;
+    options.tail = tail;
     options.wideIndices = wideIndices;
   }
 };

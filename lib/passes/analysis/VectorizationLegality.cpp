@@ -189,7 +189,7 @@ private:
   }
 
   static bool isPlainBuffer(MemRefType type) {
-    return type.getRank() == 1 && type.getLayout().isIdentity() && isLaneElement(type.getElementType());
+    return type.getRank() == 1 && type.isLastDimUnitStride() && isLaneElement(type.getElementType());
   }
 
   bool visitLoad(memref::LoadOp load) {

@@ -27,19 +27,32 @@ public:
     SmallVector<Value> carried(partial);
     if (whole)
       carried.push_back(position);
-    auto some = scf::ForOp::create(b, loc, position, limit, constant(lanes.count), carried);
+    Value step = elements();
+    auto some = scf::ForOp::create(b, loc, position, limit, step, carried);
     disableLoopTransforms(some);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(some.getBody());
     Value first = some.getInductionVar();
     SmallVector<Value> next = emit(first, whole, some.getRegionIterArgs().take_front(partial.size()));
     if (whole)
-      next.push_back(add(first, constant(lanes.count)));
+      next.push_back(add(first, step));
     if (!next.empty())
       scf::YieldOp::create(b, loc, next);
     partial.assign(some.result_begin(), some.result_begin() + partial.size());
     if (whole)
       position = some.getResults().back();
+  }
+
+  /// Of a vector, as many as the registers hold where they are scalable.
+  Value elements() {
+    Value count = constant(lanes.count);
+    return lanes.scalable ? times(count, vector::VectorScaleOp::create(b, loc)) : count;
+  }
+
+  /// Loops over whole vectors, and one masked vector behind them where iterations are left.
+  void emitMaskedTail() {
+    emitLoop(sub(end, sub(elements(), constant(1))), /*whole=*/true);
+    emitLoop(end, /*whole=*/false);
   }
 
   /// Of `least` iterations or more, loops over `chains` whole vectors at a time, each with partial results of
@@ -128,6 +141,12 @@ void maskRow(const VectorizationLegality &legality, const Lanes &lanes, const it
   MaskedVectors vectors(legality, lanes, model.cpu.prefetchEntries);
   vectors.emitFirst();
   vectors.emitLoop(scf::ForOp(legality.loop).getUpperBound(), /*whole=*/false);
+  vectors.finish();
+}
+
+void maskTail(const VectorizationLegality &legality, const Lanes &lanes) {
+  MaskedVectors vectors(legality, lanes);
+  vectors.emitMaskedTail();
   vectors.finish();
 }
 

@@ -14,6 +14,9 @@ void predicate(const VectorizationLegality &legality, const Lanes &lanes, const 
 /// it. How many entries it has decides nothing while they fit one vector.
 void maskRow(const VectorizationLegality &legality, const Lanes &lanes, const iteration::CostModel &model);
 
+/// Whole vectors, and one masked vector behind them: of any legal loop, whatever masks take.
+void maskTail(const VectorizationLegality &legality, const Lanes &lanes);
+
 /// Where several loops traverse the same segment, one after the other, segments of one or two vectors have
 /// versions without loops: what one loop stores and the next one loads stays in registers. `rows`: the loop
 /// around them; nothing happens to another one.

@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
 #include "passes/prefetch/PrefetchPlan.h"
+#include "passes/vectorize/BufferRows.h"
 #include "passes/vectorize/Predicate.h"
 #include "passes/vectorize/RowVersions.h"
 
@@ -326,12 +327,12 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
     const iteration::CostModel model = dialect::costModel(getOperation());
     isLong = instructionsIn(getOperation()) > model.costs.longModule;
     SmallPtrSet<Operation *, 4> overReading;
-    if (sampleRows)
+    if (sampleRows && !isMasked())
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (scf::ForOp version = versionBySampling(loop, model))
           overReading.insert(version);
     SmallPtrSet<Operation *, 4> withoutVectors;
-    if (!vl && !scalable)
+    if (!vl && !scalable && !isMasked())
       for (scf::ForOp loop : loopsIn(getOperation()))
         if (!isScheduled(loop)) {
           versionShortSegments(loop, model);
@@ -351,6 +352,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         noteLanes(loop);
         continue;
       }
+      useRowsOfBuffers(loop);
       MissedVectorization missed;
       std::optional<VectorizationLegality> legality = analyzeLoop(loop, &missed);
       if (!legality && scheduled) {
@@ -371,6 +373,12 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       std::optional<VectorShape> shape = shapeOf(*legality, model);
       if (!shape)
         continue;
+      if (isMasked()) {
+        // No lane may load for another one where a branch guards the buffer, which may be empty.
+        shape->lanes.scalarizeGathers &= legality->guardedGathers.empty();
+        maskTail(*legality, shape->lanes);
+        continue;
+      }
       shape->overReads = overReading.contains(loop);
       if (shape->overReads && model.cpu.maskedRows && isRowMasked(*legality, shape->lanes)) {
         shape->lanes.count = model.rowVectorLength(legality->widestBits, unsigned(shape->lanes.count));
@@ -383,6 +391,8 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
 
 private:
   bool isLong = false; ///< LLVM leaves the function's loops as they are
+
+  bool isMasked() const { return tail == Tail::Mask; }
 
   /// Of a program of several statements. Others become as long by copies of one loop, which have their
   /// vectors.
@@ -429,8 +439,8 @@ private:
 
   bool isPredicated(const VectorizationLegality &legality, const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
-    return !vl && !scalable && !legality.gathers && !legality.branches && isFinal(loop) && isSegment(loop) &&
-           (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
+    return !vl && !scalable && !isMasked() && !legality.gathers && !legality.branches && isFinal(loop) &&
+           isSegment(loop) && (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
   }
 
   /// Whether a masked vector takes the place of what over-reads into the next row.
@@ -445,7 +455,7 @@ private:
     scf::ForOp loop = legality.loop;
     const unsigned scheduled = fixedLanes(loop), vl = scheduled ? scheduled : unsigned(this->vl);
     // Scalarized scatters cost what the scalar loop costs.
-    if (!vl && (legality.scatters || (isConsecutive(legality) && !isLeftByLlvm(loop))))
+    if (!vl && !isMasked() && (legality.scatters || (isConsecutive(legality) && !isLeftByLlvm(loop))))
       return std::nullopt;
     Lanes lanes;
     const iteration::Choice<unsigned> length = model.vectorLength(legality.widestBits, vl, legality.gathers);
