@@ -63,6 +63,18 @@ func.func @returned(%a: tensor<?x?xf64, #CSR>) -> (tensor<?x?xf64, #CSR>, tensor
 func.func private @maybe_itself(tensor<2x2xf64, #CSR>) -> tensor<?x?xf64, #CSR>
 func.func private @dense(tensor<2x2xf64, #CSR>) -> tensor<2x2xf64>
 
+// A `?` is what the op says that makes the slice.
+// CHECK-LABEL: @where
+// CHECK-SAME: %[[O:[a-z0-9_]+]]: index, %[[S:[a-z0-9_]+]]: index)
+// CHECK: return %[[O]], %[[S]]
+func.func @where(%a: tensor<?x?xf64, #CSR>, %o: index, %s: index) -> (index, index) {
+  %part = tensor.extract_slice %a[%o, 0] [2, 2] [1, %s] : tensor<?x?xf64, #CSR> to tensor<2x2xf64, #ANY>
+  %r = tensor.cast %part : tensor<2x2xf64, #ANY> to tensor<?x?xf64, #ANY>
+  %offset = sparse_tensor.slice.offset %r at 0 : tensor<?x?xf64, #ANY>
+  %stride = sparse_tensor.slice.stride %r at 1 : tensor<?x?xf64, #ANY>
+  return %offset, %stride : index, index
+}
+
 // -----
 
 #ANY = #sparse_tensor.encoding<{ map = (i : #sparse_tensor<slice(?, ?, ?)>) -> (i : compressed) }>

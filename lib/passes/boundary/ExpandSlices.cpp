@@ -111,15 +111,23 @@ private:
   }
 };
 
-/// What upstream's types say of an offset or a stride.
-LogicalResult replaceBySaid(Operation *op, std::optional<uint64_t> said) {
-  if (!said)
+/// The op that makes the slice, where casts alone come between; null for others.
+tensor::ExtractSliceOp sliceBehind(Value slice) {
+  while (auto cast = slice.getDefiningOp<tensor::CastOp>())
+    slice = cast.getSource();
+  return slice.getDefiningOp<tensor::ExtractSliceOp>();
+}
+
+/// The offset or stride of a slice: what the type says of it, or else the op that makes it.
+LogicalResult replaceBySaid(Operation *op, std::optional<uint64_t> said, OpFoldResult made) {
+  OpBuilder b(op);
+  if (said)
+    made = b.getIndexAttr(int64_t(*said));
+  if (!made)
     return op->emitError(
         "a slice is a tensor of its own here, which does not know its '?'; use the operand of "
         "tensor.extract_slice");
-  OpBuilder b(op);
-  op->replaceAllUsesWith(
-      ValueRange(arith::ConstantIndexOp::create(b, op->getLoc(), int64_t(*said)).getResult()));
+  op->replaceAllUsesWith(ValueRange(getValueOrCreateConstantIndexOp(b, op->getLoc(), made)));
   op->erase();
   return success();
 }
@@ -137,11 +145,16 @@ struct ExpandSlices : impl::ExpandSlicesBase<ExpandSlices> {
           slices.push_back(slice);
       } else if (auto offset = dyn_cast<sparse_tensor::ToSliceOffsetOp>(op)) {
         const auto encoding = sparse_tensor::getSparseTensorEncoding(offset.getSlice().getType());
-        done = replaceBySaid(
-            op, encoding.getStaticDimSliceOffset(sparse_tensor::Dimension(offset.getDim().getZExtValue())));
+        const uint64_t dim = offset.getDim().getZExtValue();
+        tensor::ExtractSliceOp made = sliceBehind(offset.getSlice());
+        done = replaceBySaid(op, encoding.getStaticDimSliceOffset(dim),
+                             made ? made.getMixedOffsets()[dim] : OpFoldResult());
       } else if (auto stride = dyn_cast<sparse_tensor::ToSliceStrideOp>(op)) {
         const auto encoding = sparse_tensor::getSparseTensorEncoding(stride.getSlice().getType());
-        done = replaceBySaid(op, encoding.getStaticDimSliceStride(stride.getDim().getZExtValue()));
+        const uint64_t dim = stride.getDim().getZExtValue();
+        tensor::ExtractSliceOp made = sliceBehind(stride.getSlice());
+        done = replaceBySaid(op, encoding.getStaticDimSliceStride(dim),
+                             made ? made.getMixedStrides()[dim] : OpFoldResult());
       }
       return failed(done) ? WalkResult::interrupt() : WalkResult::advance();
     });
