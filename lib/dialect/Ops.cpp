@@ -3,6 +3,7 @@
 #include "dialect/Dialect.h"
 #include "dialect/Scalars.h"
 #include "format/Layout.h"
+#include "format/LevelKinds.h"
 #include "iteration/Plan.h"
 #include "iteration/Shape.h"
 #include "mlir/IR/Matchers.h"
@@ -533,6 +534,12 @@ LogicalResult PartitionBoundaryOp::verify() {
 }
 
 LogicalResult RestrictOp::verify() { return verifyOrdered(*this, getSpace()); }
+
+LogicalResult ShiftOp::verify() {
+  if (!format::storesCoordinates(getSpace().getType().getFormat()))
+    return emitOpError("expected a level that stores its coordinates (constraint 1)");
+  return verifyOrdered(*this, getSpace());
+}
 
 /// What stands below the coordinates of a space, or of a range over a tensor's first level.
 static LogicalResult verifyBelow(Operation *op, Value space, Value tensor) {

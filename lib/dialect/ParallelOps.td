@@ -161,6 +161,27 @@ def Tulle_RestrictOp : Tulle_Op<"restrict", [Pure, AllTypesMatch<["space", "resu
   let hasVerifier = 1;
 }
 
+def Tulle_ShiftOp : Tulle_Op<"shift", [Pure, AllTypesMatch<["space", "result"]>]> {
+  let summary = "The entries of a space, whose coordinates count from an offset";
+  let description = [{
+    A dimension of a tensor that is a part of a longer one, or a subscript `j + 3`: the coordinate 3 of the tensor is 0 of the loop. Of the
+    space, all coordinates are at least the offset, as `tulle.restrict` makes it. Iterators are those of the tensor.
+
+    ```mlir
+    %columns = tulle.range %lo to %hi
+    %part = tulle.restrict %row to %columns : !tulle.space<#CSR, 1>
+    %from_zero = tulle.shift %part by %lo : !tulle.space<#CSR, 1>
+    ```
+
+    Constraints:
+    1. The level stores its coordinates, in order.
+  }];
+  let arguments = (ins Tulle_SpaceType:$space, Index:$offset);
+  let results = (outs Tulle_SpaceType:$result);
+  let assemblyFormat = "$space `by` $offset attr-dict `:` qualified(type($space))";
+  let hasVerifier = 1;
+}
+
 def Tulle_ValuesOp : Tulle_Op<"values", [Pure]> {
   let summary = "The buffer of a tensor's values";
   let description = [{

@@ -17,6 +17,11 @@ SmallVector<std::optional<format::Slice>> slicesOf(RankedTensorType type) {
   return slices;
 }
 
+bool canBeCut(const format::LevelFormat &level) {
+  using enum format::LevelKind;
+  return level.ordered && (level.kind == Compressed || level.kind == LooseCompressed);
+}
+
 void replaceSliceByWhole(BlockArgument arg) {
   auto function = cast<func::FuncOp>(arg.getOwner()->getParentOp());
   auto type = cast<RankedTensorType>(arg.getType());

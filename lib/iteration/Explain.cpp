@@ -69,7 +69,7 @@ std::string explainOrder(const Plan &plan, const std::vector<Operand> &operands,
     bool searched = false, drives = false;
     for (size_t l = 0; l < plan.levels[o].size(); ++l) {
       const LevelPlan &level = plan.levels[o][l];
-      if (shape.subscript(l).isVariable())
+      if (shape.subscript(l).isFollowed())
         order.push_back(nameOf(shape.loop(l), indices));
       searched |= level.mode == LevelMode::Search;
       if (level.mode == LevelMode::Drive)

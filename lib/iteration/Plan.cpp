@@ -155,7 +155,7 @@ private:
 
   std::string acceptChains(const Shape &s) {
     for (unsigned d = 0; d < s.operand->encoding.order(); ++d) {
-      if (!s.operand->subscripts[d].isVariable())
+      if (!s.operand->subscripts[d].isFollowed())
         continue;
       unsigned index = s.operand->subscripts[d].terms[0].first;
       const std::vector<LoopVar> chain = s.chain(d);
@@ -178,7 +178,7 @@ private:
     for (size_t l : s.driven()) {
       for (size_t k = 0; k < l; ++k)
         for (auto [index, coefficient] : s.subscript(k).terms)
-          edges.push_back({s.subscript(k).isVariable() ? s.loop(k) : LoopVar{index, 0, 0}, s.loop(l)});
+          edges.push_back({s.subscript(k).isFollowed() ? s.loop(k) : LoopVar{index, 0, 0}, s.loop(l)});
       for (size_t k = l + 1; k < s.digits.size(); ++k)
         if (s.digits[k].dim == s.digits[l].dim && s.modes[k] == LevelMode::Locate)
           edges.push_back({s.loop(l), s.loop(k)});
@@ -342,7 +342,7 @@ private:
     const std::vector<LoopVar> loops = *order();
     std::multimap<size_t, format::Level> high, low; // by their loops
     for (unsigned d = 0; d < op.encoding.order(); ++d) {
-      const bool plain = op.subscripts[d].isVariable();
+      const bool plain = op.subscripts[d].isFollowed();
       size_t outside = 0; // padding ends where the high digit's block does: the low one stands inside
       for (const LoopVar &digit : plain ? chainOf(op.subscripts[d].terms[0].first) : std::vector{LoopVar()}) {
         size_t at = plain ? std::ranges::find(loops, digit) - loops.begin() : loops.size();

@@ -14,7 +14,12 @@ struct Subscript {
   std::vector<std::pair<unsigned, int64_t>> terms;
   int64_t constant = 0;
   int64_t divisor = 1, modulus = 0; ///< (sum / divisor) % modulus, without the `%` where modulus is 0
+  /// The operand stores the coordinates in order: those from the constant on are followed, as far as the
+  /// index goes, even where the constant is 0 (the dimension may be longer).
+  bool isPart = false;
   bool isVariable() const { return isShifted() && constant == 0; }
+  /// Whether loops can follow the operand's coordinates.
+  bool isFollowed() const { return isVariable() || (isShifted() && isPart); }
   /// A variable and a constant.
   bool isShifted() const { return terms.size() == 1 && terms[0].second == 1 && divisor == 1 && modulus == 0; }
 };

@@ -22,7 +22,7 @@ struct Shape {
       sparse = true;
       // Below a searched level nothing can be iterated; a second level on the same digit (a diagonal) is
       // searched too.
-      searching = searching || !subscript(l).isVariable() || usedBefore(l) || drives(loop(l));
+      searching = searching || !subscript(l).isFollowed() || usedBefore(l) || drives(loop(l));
       modes.push_back(searching ? LevelMode::Search : LevelMode::Drive);
     }
   }

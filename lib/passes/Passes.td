@@ -85,9 +85,10 @@ def ResolveWidths : ModulePass<"tulle-resolve-widths", tulle, "Name the widths o
 
 def ResolveSlices : FunctionPass<"tulle-resolve-slices", tulle # linalg # arith # tensor,
     "Rewrite operands that are slices as subscripts of the tensors they were cut from", [{
-  An argument whose encoding has slices, each of a dimension that one dense level stores, becomes the tensor it was cut from:
-  subscript `c` is `offset + stride * c` there, nothing is copied, and the argument's attribute `tulle.whole` records the encoding
-  the caller has. Other slices are read through a `tulle.convert` to a format without slices, which the caller runs; a remark says so.
+  An argument whose encoding has slices, each of a dimension that one dense level stores, or of stride 1 and one ordered compressed level,
+  becomes the tensor it was cut from: subscript `c` is `offset + stride * c` there, nothing is copied, and the argument's attribute
+  `tulle.whole` records the encoding the caller has. Loops over a compressed level visit the part of it (`tulle.restrict`, `tulle.shift`),
+  whose ends are searched below each parent. Other slices are read through a `tulle.convert` to a format without slices, which the caller runs; a remark says so.
   A slice cannot be a result.
 }]>;
 

@@ -25,6 +25,8 @@ func.func @tasks(%a: tensor<?xf64, #SV>, %y: tensor<?xf64, #D>, %n: index) -> te
     %x = tulle.work %rows by %y : tensor<?xf64, #D> : !tulle.range
     // CHECK: tulle.restrict %{{.*}} to %{{.*}} : !tulle.space
     %t = tulle.restrict %s to %rows : !tulle.space<#SV, 0>
+    // CHECK: tulle.shift %{{.*}} by %{{.*}} : !tulle.space
+    %u = tulle.shift %t by %n : !tulle.space<#SV, 0>
     // CHECK: tulle.yield %[[ACC]]
     tulle.yield %acc : tensor<?xf64, #D>
   }
@@ -135,6 +137,26 @@ func.func @unordered(%a: tensor<?xf64, #DOK>, %n: index) {
   %s = tulle.space %a level(0) : tensor<?xf64, #DOK> -> !tulle.space<#DOK, 0>
   // expected-error @+1 {{expected an ordered level, got hashed (constraint 1)}}
   %p = tulle.restrict %s to %r : !tulle.space<#DOK, 0>
+  return
+}
+
+// -----
+
+#DOK = #tulle.encoding<{ map = (i) -> (i : hashed) }>
+func.func @shift_of_unordered(%a: tensor<?xf64, #DOK>, %n: index) {
+  %s = tulle.space %a level(0) : tensor<?xf64, #DOK> -> !tulle.space<#DOK, 0>
+  // expected-error @+1 {{expected an ordered level, got hashed (constraint 1)}}
+  %p = tulle.shift %s by %n : !tulle.space<#DOK, 0>
+  return
+}
+
+// -----
+
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+func.func @shift_of_dense(%a: tensor<?xf64, #D>, %n: index) {
+  %s = tulle.space %a level(0) : tensor<?xf64, #D> -> !tulle.space<#D, 0>
+  // expected-error @+1 {{expected a level that stores its coordinates (constraint 1)}}
+  %p = tulle.shift %s by %n : !tulle.space<#D, 0>
   return
 }
 

@@ -54,3 +54,33 @@ func.func @positions_of_a_list(%a: tensor<?x?xf64, #COO>) -> index {
   %sum = arith.addi %begin, %end : index
   return %sum : index
 }
+
+// -----
+
+// Columns lo to hi of a row, counted from lo: their ends are searched, and what is stored is lo more than the coordinate of the loop.
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 64, crdWidth = 64 }>
+// CHECK-LABEL: func.func @columns
+// CHECK-SAME: %[[POS:[a-z0-9_]+]]: memref<?xi64>, %[[CRD:[a-z0-9_]+]]: memref<?xi64>, %{{.*}}: memref<?xf64>, %{{.*}}: index, %{{.*}}: index, %[[I:[a-z0-9_]+]]: index, %[[LO:[a-z0-9_]+]]: index, %[[HI:[a-z0-9_]+]]: index
+// CHECK: scf.while
+// CHECK: %[[AT:.*]] = arith.index_castui
+// CHECK: arith.cmpi {{.*}} %[[AT]], %[[LO]]
+// CHECK: scf.while
+// CHECK: arith.cmpi {{.*}}, %[[HI]]
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to
+// CHECK: %[[LOADED:.*]] = memref.load %[[CRD]][%[[P]]]
+// CHECK: %[[STORED:.*]] = arith.index_castui %[[LOADED]]
+// CHECK: %[[J:.*]] = arith.subi %[[STORED]], %[[LO]]
+// CHECK: arith.addi %{{.*}}, %[[J]]
+func.func @columns(%a: tensor<?x?xf64, #CSR>, %i: index, %lo: index, %hi: index) -> index {
+  %c0 = arith.constant 0 : index
+  %range = tulle.range %lo to %hi
+  %it = tulle.locate %a level(0) at %i : tensor<?x?xf64, #CSR> -> !tulle.iterator<#CSR, 0>
+  %row = tulle.space %a level(1) under %it : !tulle.iterator<#CSR, 0> : tensor<?x?xf64, #CSR> -> !tulle.space<#CSR, 1>
+  %part = tulle.restrict %row to %range : !tulle.space<#CSR, 1>
+  %from = tulle.shift %part by %lo : !tulle.space<#CSR, 1>
+  %s = tulle.iterate %j, %at in %from : !tulle.space<#CSR, 1> iter_args(%acc = %c0) -> (index) loop = <reduction, index = j> {
+    %next = arith.addi %acc, %j : index
+    tulle.yield %next : index
+  }
+  return %s : index
+}

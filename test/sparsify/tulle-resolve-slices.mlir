@@ -29,9 +29,29 @@ func.func @total(%A: tensor<?x?xf64, #ROWS> {tulle.name = "A"}, %s: tensor<f64> 
 
 // -----
 
+#COLUMNS = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 1)>) -> (i : dense, j : compressed) }>
+
+// Neighbouring columns of the compressed level are an interval of each row.
+// CHECK: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d0, d1 + 3)>
+// CHECK-LABEL: func.func @interval(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A", tulle.whole = #{{.*}}slice(3, 4, 1){{.*}}}
+// CHECK: linalg.generic {indexing_maps = [#[[COLUMN]], {{.*}}]{{.*}}ins(%[[A]], %{{.*}} :
+func.func @interval(%A: tensor<?x?xf64, #COLUMNS> {tulle.name = "A"}, %y: tensor<?xf64> {tulle.name = "y"}) -> tensor<?xf64> {
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
+  } ins(%A : tensor<?x?xf64, #COLUMNS>) outs(%y : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// -----
+
 #COLUMNS = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 2)>) -> (i : dense, j : compressed) }>
 
-// Columns of the compressed level: the caller copies them.
+// Every other column: the caller copies them.
 // CHECK: #[[SLICED:.*]] = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 2)>)
 // CHECK-LABEL: func.func @rows(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #[[SLICED]]> {tulle.name = "A"}

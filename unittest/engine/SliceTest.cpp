@@ -1,6 +1,7 @@
 // Slices as operands and as sources of conversions, against a dense model.
 #include "Programs.h"
 #include "tulle/error.h"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,14 +105,61 @@ TEST_P(SliceOf, product) {
   }
 }
 
-/// Rows of dense levels are reached by arithmetic: nothing is copied.
-TEST(Slices, rowsAreNotCopied) {
-  Tensor all = doubles({9, 9}, matrix, "CSR");
-  Tensor rows = cut(all, 0, {2, 3, 3}), columns = cut(all, 1, {2, 5, 1});
-  notation::Program program = check("y(i) = A(i,j)", {{"A", rows}});
-  EXPECT_TRUE(compile(program)->remarks().empty());
-  EXPECT_THAT(compile(check("y(i) = A(i,j)", {{"A", columns}}))->remarks(),
-              testing::Contains(HasSubstr("A is copied before the loops")));
+/// Rows of dense levels are reached by arithmetic, and neighbours in compressed levels by search: nothing is
+/// copied.
+TEST(Slices, whatIsNotCopied) {
+  auto remarks = [](const Tensor &part) { return compile(check("y(i) = A(i,j)", {{"A", part}}))->remarks(); };
+  Tensor all = doubles({9, 9}, matrix, "CSR"), rowsStored = doubles({9, 9}, matrix, "DCSR");
+  for (const Tensor &part : {cut(all, 0, {2, 3, 3}), cut(all, 1, {2, 5, 1}), cut(all, 1, {0, 5, 1}),
+                             cut(cut(all, 0, {1, 4, 2}), 1, {5, 4, 1}), cut(rowsStored, 0, {3, 2, 1})})
+    EXPECT_TRUE(remarks(part).empty()) << format::print(part.encoding);
+  for (const Tensor &part : {cut(all, 1, {1, 4, 2}), cut(rowsStored, 0, {0, 5, 2})})
+    EXPECT_THAT(remarks(part), testing::Contains(HasSubstr("A is copied before the loops")));
+}
+
+/// Intervals of several operands, and of a whole one beside them, in all ways that two lists meet.
+TEST(Slices, intervalsMeet) {
+  const std::vector<double> other = pattern(9 * 20);
+  for (const char *form : {"CSR", "DCSR", "(i,j) -> (i : dense, j : loose_compressed)"})
+    for (const Cut &cutOf : {Cut{0, 7, 1}, Cut{2, 7, 1}, Cut{1, 1, 1}, Cut{4, 5, 1}})
+      for (const char *op : {"+", "*"})
+        for (const char *strategy : {"auto", "merge", "gallop", "blocks"}) {
+          Tensor a = cut(doubles({9, 9}, matrix, form), 1, cutOf);
+          Tensor b = cut(doubles({9, 20}, other, form), 1, {11, cutOf.size, 1});
+          std::vector<double> model = modelOf({0, 9, 1}, cutOf);
+          for (size_t k = 0; k < model.size(); ++k) {
+            const size_t row = k / size_t(cutOf.size), column = k % size_t(cutOf.size);
+            const double y = other[row * 20 + 11 + column];
+            model[k] = *op == '+' ? model[k] + y : model[k] * y;
+          }
+          const std::string program = fmt::format("C(i,j) = A(i,j) {} B(i,j)", op);
+          for (unsigned threads : {1u, 2u})
+            EXPECT_EQ(elements(evaluate(
+                          program, "C", {{"A", a}, {"B", b}}, {{"C", "CSR"}},
+                          {.threads = threads, .strategy = strategy, .workPerThread = 1, .quick = true})),
+                      model)
+                << program << " of " << form << " by " << strategy;
+        }
+}
+
+/// A product of an interval with a matrix, and a subscript with a constant, which is one.
+TEST(Slices, intervalsInProducts) {
+  Tensor all = doubles({9, 9}, matrix, "CSR"), part = cut(all, 1, {3, 5, 1});
+  const std::vector<double> a = modelOf({0, 9, 1}, {3, 5, 1}), b = modelOf({2, 5, 1}, {0, 9, 1});
+  std::vector<double> product(81), sums(9);
+  for (size_t i = 0; i < 9; ++i)
+    for (size_t k = 0; k < 5; ++k) {
+      sums[i] += a[i * 5 + k] * double(k + 1);
+      for (size_t j = 0; j < 9; ++j)
+        product[i * 9 + j] += a[i * 5 + k] * b[k * 9 + j];
+    }
+  for (unsigned threads : {1u, 3u})
+    EXPECT_EQ(elements(evaluate("C(i,j) = A(i,k) * B(k,j)", "C", {{"A", part}, {"B", cut(all, 0, {2, 5, 1})}},
+                                {{"C", "CSR"}}, {.threads = threads, .workPerThread = 1, .quick = true})),
+              product);
+  EXPECT_EQ(
+      elements(evaluate("y(i) = A(i,j+3) * x(j)", "y", {{"A", all}, {"x", doubles({5}, {1, 2, 3, 4, 5})}})),
+      sums);
 }
 
 /// What is dense stores every coordinate, and so do its slices, blocked or not.

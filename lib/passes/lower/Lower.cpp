@@ -176,8 +176,8 @@ using LoweredOps =
     OpList<SpaceOp, LocateOp, SearchOp, PositionTableOp, LookupOp, RangeOp, LoadOp, StoreOp, FillOp, LikeOp,
            LevelSizeOp, SpaceSizeOp, StoredCountOp, StorageOp, CoordinatesOp, BoundsOp, IteratorAtOp, NextOp,
            IterateOp, CoiterateOp, ParallelOp, PartitionOp, WorkOp, PartitionBoundaryOp, SliceOp, RestrictOp,
-           BoundsBelowOp, EnclosingOp, BoundedIndicesOp, DistinctIndicesOp, OneHotOp, ReshapeOp, ValuesOp,
-           WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp,
+           ShiftOp, BoundsBelowOp, EnclosingOp, BoundedIndicesOp, DistinctIndicesOp, OneHotOp, ReshapeOp,
+           ValuesOp, WithValuesOp, EmptyOp, ThreadsOp, tensor::DimOp, tensor::CastOp, scf::IfOp, scf::ForOp,
            scf::WhileOp>;
 
 void Lowering::lowerOp(Operation &op) {

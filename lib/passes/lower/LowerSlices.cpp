@@ -30,10 +30,17 @@ void Lowering::lower(RestrictOp op) {
         emit.isEqual(lo, emit.constant(0)), [&] { return first; },
         [&] { return space.lowerBound(first, last, lo); });
     chunk.end = emit.choose(
-        emit.compare(CmpIPredicate::uge, hi, space.levelSize()), [&] { return last; },
+        emit.compare(CmpIPredicate::uge, space.stored(hi), space.levelSize()), [&] { return last; },
         [&] { return space.lowerBound(chunk.begin, last, hi); });
   }
   space.limit(chunk);
+  bind(op.getResult(), space);
+}
+
+void Lowering::lower(ShiftOp op) {
+  Space space = spaces.at(op.getSpace());
+  Value offset = values.lookup(op.getOffset());
+  space.shift = space.shift ? space.emit.add(space.shift, offset) : offset;
   bind(op.getResult(), space);
 }
 

@@ -82,6 +82,7 @@ private:
   // LowerSlices.cpp: parts of spaces and ranges.
   void lower(dialect::SliceOp op);
   void lower(dialect::RestrictOp op);
+  void lower(dialect::ShiftOp op);
   void lower(dialect::BoundsBelowOp op);
   void lower(dialect::EnclosingOp op);
 

@@ -180,9 +180,11 @@ void Lowering::prefetch(IterateOp op, const Space &space, Value position) {
     return;
   const Emitter &emit = space.emit;
   // Rows are often shorter than the distance, so that it reaches into later ones: up to the last coordinate
-  // of all.
+  // of all. Coordinates behind a part of a longer dimension are none of the loop's.
   auto coordinateAfter = [&](int64_t distance) {
-    Value count = memref::DimOp::create(b, emit.loc, space.coordinateBuffer(), emit.constant(0));
+    Value count = space.shift
+                      ? space.range.end
+                      : memref::DimOp::create(b, emit.loc, space.coordinateBuffer(), emit.constant(0));
     Value later = emit.add(position, emit.constant(distance));
     return space.coordinate(emit.least(later, emit.sub(count, emit.constant(1))));
   };

@@ -78,7 +78,7 @@ void Space::limit(PositionRange part) {
 Iterator Space::at(Value position, Value end, Value coordinate) const {
   Iterator result{position, unique() ? Value() : end, format->separatesBatches() ? position : parent.batch,
                   parent.coordinates};
-  result.coordinates.push_back(coordinate);
+  result.coordinates.push_back(stored(coordinate));
   return result;
 }
 
@@ -345,7 +345,7 @@ bool comparesBlocks(const Space &x, const Space &y) {
   return llvm::all_of(ArrayRef{&x, &y}, [](const Space *space) {
     LevelKind kind = space->levelFormat().kind;
     if ((kind != LevelKind::Compressed && kind != LevelKind::LooseCompressed) || !space->unique() ||
-        space->hasPadding())
+        space->hasPadding() || space->shift)
       return false;
     const format::Layout &layout = space->storage().layout;
     const format::CoordinateRef &ref = *layout.coordinates[space->level];

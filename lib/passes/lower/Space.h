@@ -75,7 +75,8 @@ struct Space {
   PositionRange range = {};
   Iterator parent = {};
   std::optional<PositionRange> slice = {}; ///< of a full level: the coordinates of a chunk
-  bool one = false;                        ///< whether the range is the segment of one coordinate
+  Value shift = {};        ///< by which the coordinates that are stored are larger; null: by none
+  bool one = false;        ///< whether the range is the segment of one coordinate
   bool maybeEmpty = false; ///< even where the level has one position below each parent: under a condition
 
   /// Without a parent, the parent's position is 0. Where the condition (if any) is false, the space is empty.
@@ -92,11 +93,16 @@ struct Space {
   /// stored, either.
   bool hasGaps() const;
   Value levelSize() const { return emit.levelSize(level); }
-  Value coordinate(Value position) const { return format->coordinate({emit, level}, parent, position); }
-  Value locate(Value coordinate) const { return format->locate({emit, level}, parent, coordinate); }
+  Value coordinate(Value position) const {
+    Value stored = format->coordinate({emit, level}, parent, position);
+    return shift ? emit.sub(stored, shift) : stored;
+  }
+  /// The coordinate as the level has it.
+  Value stored(Value coordinate) const { return shift ? emit.add(coordinate, shift) : coordinate; }
+  Value locate(Value coordinate) const { return format->locate({emit, level}, parent, stored(coordinate)); }
   /// Whether the slot holds an entry; null where every slot does.
   Value valid(Value position, Value coordinate) const {
-    return storage().noPadding ? Value() : format->valid({emit, level}, parent, position, coordinate);
+    return storage().noPadding ? Value() : format->valid({emit, level}, parent, position, stored(coordinate));
   }
   /// The positions of a space, or the coordinates of a full one or of a range: a part of a full level has the
   /// same coordinates below every parent.

@@ -596,7 +596,22 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
   const SparseOperand &o = statement.operands[operand];
   auto type = dialect::SpaceType::get(b.getContext(), o.encoding, iterators.size());
   Value parent = iterators.empty() ? Value() : iterators.back();
-  return dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
+  Value all =
+      dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
+  if (o.digits.empty())
+    return all;
+  const Subscript &subscript = o.subscripts[o.digits[iterators.size()].dim];
+  return subscript.isPart ? partOf(all, subscript) : all;
+}
+
+/// The coordinates that the index reaches, counted as it is.
+Value LoopEmitter::partOf(Value space, const Subscript &subscript) {
+  Value begin = constant(subscript.constant);
+  Value end = b.createOrFold<arith::AddIOp>(loc, begin, sizes[subscript.terms[0].first]);
+  Value range = dialect::RangeOp::create(b, loc, begin, end);
+  Value part = dialect::RestrictOp::create(b, loc, space.getType(), space, range);
+  // Also by 0: the level has coordinates that the loop has not.
+  return dialect::ShiftOp::create(b, loc, part.getType(), part, begin);
 }
 
 /// The iterator of the last level; null when it was not reached.

@@ -167,6 +167,7 @@ private:
   Value extent(LoopState &s, unsigned depth);
   Value dimSize(unsigned index);
   Value space(const LoopState &s, unsigned operand);
+  Value partOf(Value space, const iteration::Subscript &subscript);
   Value iteratorOf(const LoopState &s, unsigned operand) const;
   mlir::Type iteratorType(unsigned operand, size_t level) const;
   std::optional<unsigned> nextSearch(const LoopState &s) const;

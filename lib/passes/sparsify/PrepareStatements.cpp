@@ -96,15 +96,18 @@ bool isSliced(Type type) {
 }
 
 /// Every coordinate of a sliced dimension is stored, and by one level where others are iterated: reaching it
-/// is arithmetic.
-bool isLocated(const format::Encoding &encoding) {
+/// is arithmetic. Or its coordinates are in order and the slice has all of an interval: its ends are
+/// searched.
+bool isInPlace(const format::Encoding &encoding) {
   std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
   if (!digits || format::isAllDense(encoding))
     return digits.has_value();
   for (auto [level, digit] : llvm::zip(encoding.levels, *digits)) {
     bool full =
         level.format.kind == format::LevelKind::Dense || level.format.kind == format::LevelKind::Batch;
-    if (encoding.dims[digit.dim].slice && (!full || digit.stride != 1 || digit.modulus != 0))
+    const std::optional<format::Slice> &slice = encoding.dims[digit.dim].slice;
+    const bool isPart = slice && *slice->stride == 1 && dialect::canBeCut(level.format);
+    if (slice && ((!full && !isPart) || digit.stride != 1 || digit.modulus != 0))
       return false;
   }
   // What no loop over a dimension follows is traversed as it is stored, and then outside the slice, too.
@@ -154,18 +157,18 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
     const format::Encoding &encoding = dialect::getEncoding(cast<RankedTensorType>(arg.getType())).getValue();
     if (std::string unknown = format::whyNotResolved(encoding); !unknown.empty())
       return getOperation().emitError("argument ") << arg.getArgNumber() << ": " << unknown;
-    bool located = isLocated(encoding);
+    bool inPlace = isInPlace(encoding);
     for (OpOperand &use : arg.getUses()) {
       Operation *user = use.getOwner();
       if (isa<dialect::ConvertOp>(user)) {
-        located = false;
+        inPlace = false;
         continue;
       }
       auto generic = dyn_cast<linalg::GenericOp>(user);
       if (!isa<tensor::DimOp>(user) && (!generic || generic.isDpsInit(&use)))
         return user->emitError("a slice can only be read: copy it, or give the tensor it was cut from");
     }
-    located ? subscriptWhole(arg) : copy(arg);
+    inPlace ? subscriptWhole(arg) : copy(arg);
     return success();
   }
 
@@ -228,8 +231,8 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
         continue;
       generic.emitRemark()
           << nameOfOperand(generic, use.getOperandNumber())
-          << " is copied before the loops: its slices are of dimensions that dense levels alone "
-             "do not reach";
+          << " is copied before the loops: its slices are of dimensions whose levels neither store "
+             "every coordinate nor an interval of them side by side";
       OpBuilder b(generic);
       use.set(dialect::ConvertOp::create(b, generic.getLoc(), target, arg));
     }

@@ -3,6 +3,7 @@
 #include "passes/sparsify/Statement.h"
 #include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
+#include "dialect/SliceArguments.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -96,6 +97,20 @@ bool isNewTensor(Value init) {
          !format::isAllDense(dialect::getEncoding(type).getValue());
 }
 
+/// Whether one level stores the coordinates of the dimension, in order and as they are: those of a part of it
+/// are found by search.
+bool storesInOrder(const SparseOperand &operand, unsigned dim) {
+  const format::Encoding &encoding = operand.encoding.getValue();
+  unsigned levels = 0;
+  for (auto [level, digit] : llvm::zip_equal(encoding.levels, operand.digits))
+    if (digit.dim == dim) {
+      ++levels;
+      if (!dialect::canBeCut(level.format) || digit.stride != 1 || digit.modulus != 0)
+        return false;
+    }
+  return levels == 1;
+}
+
 LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOperand &out) {
   out.tensor = use.get();
   auto type = dyn_cast<RankedTensorType>(out.tensor.getType());
@@ -129,6 +144,13 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
     if (!addTerms(takeDigit(expr, s), 1, s))
       return generic.emitError("operand ") << use.getOperandNumber() << " has a subscript that is not affine";
     out.subscripts.push_back(s);
+  }
+  auto arg = generic.isDpsInit(&use) ? BlockArgument() : dyn_cast<BlockArgument>(out.tensor);
+  auto whole = arg ? argumentAttr<dialect::EncodingAttr>(arg, dialect::kWholeAttr) : dialect::EncodingAttr();
+  for (auto [d, s] : llvm::enumerate(out.subscripts)) {
+    const bool isCut = s.constant > 0 || (whole && whole.getValue().dims[d].slice);
+    s.isPart =
+        isCut && !generic.isDpsInit(&use) && !out.byStorage && digits && storesInOrder(out, unsigned(d));
   }
   return success();
 }
