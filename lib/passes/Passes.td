@@ -657,8 +657,8 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.
 
-  With `tail=mask`, no loop has an epilogue: its last vector is a masked one, whose lanes behind the end are inactive. Otherwise (`tail=auto`)
-  that is so of the loops that are predicated.
+  With `tail=mask`, no loop has an epilogue but those that a schedule unrolls: its last vector is a masked one, whose lanes behind the end are
+  inactive. Otherwise (`tail=auto`) that is so of the loops that are predicated.
 
   A row of a buffer of several dimensions, whose outer subscripts do not change in the loop, is a buffer of one dimension
   (`memref.reinterpret_cast` before the loop). Where the loop stores to the buffer, all of its accesses to it must be to one row.

@@ -373,7 +373,8 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       std::optional<VectorShape> shape = shapeOf(*legality, model);
       if (!shape)
         continue;
-      if (isMasked()) {
+      if (isMasked() && !shape->unroll) {
+        noteLanes(loop);
         // No lane may load for another one where a branch guards the buffer, which may be empty.
         shape->lanes.scalarizeGathers &= legality->guardedGathers.empty();
         maskTail(*legality, shape->lanes);
