@@ -381,7 +381,8 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         continue;
       }
       shape->overReads = overReading.contains(loop);
-      if (shape->overReads && model.cpu.maskedRows && isRowMasked(*legality, shape->lanes)) {
+      if (shape->overReads && !vl && !scheduled && !shape->unroll && model.cpu.maskedRows &&
+          isRowMasked(*legality, shape->lanes)) {
         shape->lanes.count = model.rowVectorLength(legality->widestBits, unsigned(shape->lanes.count));
         maskRow(*legality, shape->lanes, model);
         continue;
