@@ -22,7 +22,7 @@ struct Cpu {
   bool masks = false;   ///< masked loads and stores take no longer than whole ones
   /// The hardware prefetcher covers what loops with scalarized gathers read in order.
   bool hardwarePrefetch = false;
-  bool maskedRows = false; ///< rows of different lengths are summed soonest by masked gathers of a line
+  bool maskedRows = false; ///< rows of different lengths are summed soonest by masked gathers of eight
   int64_t sampledRows = 0; ///< branch predictors learn the lengths of fewer rows
   bool intersects = false; ///< an instruction compares two vectors of 16 coordinates all with all
   // Prefetch distances; 0: no prefetch.

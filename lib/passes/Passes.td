@@ -652,7 +652,7 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   With `sample-rows`, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
   run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
   over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
-  Where masked gathers are best (`masked_rows` of `tulle.cpu`), such rows, and all long ones, are masked vectors of a cache line.
+  Where masked gathers are best (`masked_rows` of `tulle.cpu`), such rows, and all long ones, are masked vectors of eight entries.
 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.

@@ -57,7 +57,7 @@
 // GATHERS: return
 
 // Where masked gathers are best, long rows count wherever they reach. The version for rows of different lengths begins with one masked vector of
-// a cache line, whatever is in the row, and goes on with others.
+// eight, whatever is in the row, and goes on with others.
 // MASKED-LABEL: func.func @spmv
 // MASKED-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
 // MASKED: arith.cmpi sge, %[[N]], %c512

@@ -383,7 +383,7 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       shape->overReads = overReading.contains(loop);
       if (shape->overReads && !vl && !scheduled && !shape->unroll && model.cpu.maskedRows &&
           isRowMasked(*legality, shape->lanes)) {
-        shape->lanes.count = model.rowVectorLength(legality->widestBits, unsigned(shape->lanes.count));
+        shape->lanes.count = maskedRowLanes;
         maskRow(*legality, shape->lanes, model);
         continue;
       }
@@ -444,6 +444,9 @@ private:
     return !vl && !scalable && !isMasked() && !legality.gathers && !legality.branches && isFinal(loop) &&
            isSegment(loop) && (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
   }
+
+  /// Gathers take a time for each lane, active or not, and many rows have no more entries (experiment 102).
+  static constexpr int64_t maskedRowLanes = 8;
 
   /// Whether a masked vector takes the place of what over-reads into the next row.
   static bool isRowMasked(const VectorizationLegality &legality, const Lanes &lanes) {
