@@ -23,7 +23,7 @@ constexpr CpuFigure kGeneric[] = {
     {"gathers", true, "002"},
     {"masks", true, kNoOther},
     {"hardware_prefetch", true, "001"},
-    {"masked_rows", false, "074"},
+    {"masked_rows", false, "not measured: as before sapphirerapids"},
     {"sampled_rows", 1 << 15, "074"},
     {"intersects", false, "not measured: few processors have the instruction"},
     {"prefetch_entries", 256, "001"},

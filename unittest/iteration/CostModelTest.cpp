@@ -74,17 +74,25 @@ TEST(CostModel, BeyondTheBudgetTheLeastCodeIsTaken) {
 
 TEST(CostModel, TilesAreOfWholeCacheLinesWhereTheyMayBe) {
   const CostModel model;
-  EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 4}, {1, 4}}));
-  EXPECT_EQ(model.tiles(32, 8, true, false).value, (std::vector<Tile>{{4, 16}, {2, 8}, {1, 8}}));
+  EXPECT_EQ(model.tiles(64, 4, true, false).value, (std::vector<Tile>{{4, 8}, {2, 8}, {1, 8}, {1, 4}}));
+  EXPECT_EQ(model.tiles(32, 8, true, false).value, (std::vector<Tile>{{4, 16}, {2, 16}, {1, 16}, {1, 8}}));
   EXPECT_EQ(model.tiles(64, 4, false, false).value, (std::vector<Tile>{{8, 4}, {2, 4}}));
   EXPECT_EQ(model.tiles(64, 4, false, true).value, (std::vector<Tile>{{4, 4}, {2, 4}}));
   Cpu wide = genericCpu();
   wide.vectorBits = 512;
   EXPECT_EQ(CostModel(wide).tiles(64, 4, true, false).value,
-            (std::vector<Tile>{{8, 8}, {4, 8}, {2, 4}, {1, 4}}));
+            (std::vector<Tile>{{8, 8}, {4, 8}, {2, 8}, {1, 8}, {1, 4}}));
   Cpu narrow = genericCpu(); // a line would take four of its registers
   narrow.vectorBits = 128;
   EXPECT_EQ(CostModel(narrow).tiles(64, 2, true, false).value, (std::vector<Tile>{{8, 2}, {2, 2}}));
+}
+
+TEST(CostModel, RowsThatAreOneTileAreAVectorALineAndTwoLines) {
+  const CostModel model;
+  EXPECT_EQ(model.oneTileLengths(64, 4).value, (std::vector<int64_t>{4, 8, 16}));
+  EXPECT_EQ(model.oneTileLengths(32, 8).value, (std::vector<int64_t>{8, 16, 32}));
+  EXPECT_EQ(model.oneTileLengths(64, 8).value, (std::vector<int64_t>{8, 16})); // a vector is a line
+  EXPECT_EQ(model.oneTileLengths(64, 32).value, (std::vector<int64_t>{32}));   // as a schedule says
 }
 
 TEST(CostModel, TilesOfSeveralRowsTakeHalfOfTheRegisters) {
