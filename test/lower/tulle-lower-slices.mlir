@@ -69,7 +69,7 @@ func.func @positions_of_a_list(%a: tensor<?x?xf64, #COO>) -> index {
 // CHECK: scf.for %[[P:.*]] = %{{.*}} to
 // CHECK: %[[LOADED:.*]] = memref.load %[[CRD]][%[[P]]]
 // CHECK: %[[STORED:.*]] = arith.index_castui %[[LOADED]]
-// CHECK: %[[J:.*]] = arith.subi %[[STORED]], %[[LO]]
+// CHECK: %[[J:.*]] = arith.subi %[[STORED]], %[[LO]] : index
 // CHECK: arith.addi %{{.*}}, %[[J]]
 func.func @columns(%a: tensor<?x?xf64, #CSR>, %i: index, %lo: index, %hi: index) -> index {
   %c0 = arith.constant 0 : index

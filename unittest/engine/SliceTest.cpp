@@ -142,6 +142,18 @@ TEST(Slices, intervalsMeet) {
         }
 }
 
+/// Rows from the third on lead to the segments of another operand, whose ends are one before what is stored.
+TEST(Slices, intervalsLead) {
+  for (const char *form : {"CSR", "DCSR"}) {
+    Tensor b = cut(doubles({9, 9}, matrix, "DCSR"), 0, {2, 5, 1}), a = doubles({5, 9}, pattern(45), form);
+    std::vector<double> model = modelOf({2, 5, 1}, {0, 9, 1});
+    const std::vector<double> values = pattern(45);
+    for (size_t k = 0; k < model.size(); ++k)
+      model[k] *= values[k];
+    EXPECT_EQ(elements(evaluate("y(i,j) = A(i,j) * B(i,j)", "y", {{"A", a}, {"B", b}}, {})), model) << form;
+  }
+}
+
 /// A product of an interval with a matrix, and a subscript with a constant, which is one.
 TEST(Slices, intervalsInProducts) {
   Tensor all = doubles({9, 9}, matrix, "CSR"), part = cut(all, 1, {3, 5, 1});

@@ -95,7 +95,8 @@ struct Space {
   Value levelSize() const { return emit.levelSize(level); }
   Value coordinate(Value position) const {
     Value stored = format->coordinate({emit, level}, parent, position);
-    return shift ? emit.sub(stored, shift) : stored;
+    // Without the promise of no overflow: (x - 2) + 1 becomes x + -1, where MLIR keeps such promises of both.
+    return shift ? Value(mlir::arith::SubIOp::create(emit.builder, emit.loc, stored, shift)) : stored;
   }
   /// The coordinate as the level has it.
   Value stored(Value coordinate) const { return shift ? emit.add(coordinate, shift) : coordinate; }
