@@ -266,6 +266,9 @@ def test_options_of_vectors_are_checked():
     compile = lambda **options: tl.compile("y(i) = A(i,j) * x(j)", A="CSR", **options)
     with pytest.raises(tl.TulleError, match="tail 'none': expected one of auto, mask"):
         compile(tail="none")
+    for name in ("tail", "schedule"):
+        with pytest.raises(tl.TulleError, match=f"{name}: expected a text, got int"):
+            compile(**{name: 3})
     with pytest.raises(tl.TulleError, match="expected a power of 2"):
         compile(vl=3)
     with pytest.raises(tl.TulleError, match="scalable vectors: give the vector length"):

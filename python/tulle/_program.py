@@ -57,18 +57,24 @@ class Results(dict):
             raise AttributeError(f"the program computes no {name!r}; it computes {', '.join(self)}") from None
 
 
+def _text(value, name: str) -> str:
+    if not isinstance(value, str):
+        raise TulleError(f"{name}: expected a text, got {type(value).__name__}")
+    return value
+
+
 def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
              vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", results=(), given=(),
              disk_cache: bool = True) -> _core.CompileOptions:
     options = _core.CompileOptions()
     options.threads = _index(threads, "threads")
     options.deterministic = bool(deterministic)
-    options.schedule = schedule
+    options.schedule = _text(schedule, "schedule")
     options.strict_fp = bool(strict_fp)
     options.vl = _index(vl, "vl")
     options.scalable = bool(scalable)
     options.index32 = bool(index32)
-    options.tail = tail
+    options.tail = _text(tail, "tail")
     options.results = list(results)
     options.given = list(given)
     options.disk_cache = bool(disk_cache)
