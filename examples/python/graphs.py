@@ -96,7 +96,7 @@ def truss(graph, k: int) -> tl.Tensor:
         repeat 1000000 {
           s(i,j) = A(i,k) * A(k,j) where A
           before = A(i,j)
-          A(i,j) = 1 where (s(i,j) >= least)
+          A(i,j) = 1 where s & (s(i,j) >= least)
           after = A(i,j)
         } until after == before""", A=edges(graph, "i64"), least=np.int64(max(1, k - 2)),
         formats={"s": "CSR"}, results=["A"]).A
