@@ -387,8 +387,9 @@ void CallMemory::groupError(int64_t level, int64_t parent, int64_t found, int64_
 
 void CallMemory::declaredError(int64_t level, int64_t fault, int64_t parent, int64_t value) {
   report([&] {
-    throwError("{}: {}: {}", resultText(), levelText(level),
-               format::declaredFault(format::DeclaredFault(fault), parent, value));
+    const format::LevelDeclaration &declaration = *made->encoding->levels[size_t(level)].format.declaration;
+    format::failDeclared(declaration, format::DeclaredFault(fault),
+                         fmt::format("{}: {}", resultText(), levelText(level)), parent, value);
   });
   leave();
 }

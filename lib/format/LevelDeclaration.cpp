@@ -40,6 +40,7 @@ public:
     writeText(start, end);
     check();
     out.builtIn = builtIn();
+    out.source = {std::string(cursor.textName()), std::string(cursor.wholeText()), std::move(parts)};
     return std::make_shared<const LevelDeclaration>(std::move(out));
   }
 
@@ -554,33 +555,6 @@ std::shared_ptr<const LevelDeclaration> findLevel(const Declarations &levels, st
     if (level->name == name)
       return level;
   return nullptr;
-}
-
-std::string declaredFault(DeclaredFault fault, int64_t parent, int64_t value) {
-  switch (fault) {
-  case DeclaredFault::Size:
-    return fmt::format("its declaration gives parent {} a size of {}; correct 'size' or 'edges'", parent,
-                       value);
-  case DeclaredFault::Outside:
-    return fmt::format(
-        "its declaration has no position for coordinate {} below parent {}: there are fewer than "
-        "'insert' needs; correct 'edges', 'positions' or 'insert'",
-        value, parent);
-  case DeclaredFault::Differs:
-    return fmt::format("its declaration reads another coordinate where it stores {} below parent {}; correct "
-                       "'insert' or 'coordinate'",
-                       value, parent);
-  case DeclaredFault::Unfilled:
-    return fmt::format("its declaration gives parent {}, which has {} entries, another number of positions; "
-                       "correct 'edges', or add 'properties padded'",
-                       parent, value);
-  case DeclaredFault::Unordered:
-    break;
-  }
-  return fmt::format(
-      "the coordinates of its declaration do not ascend below parent {}, or leave the level at {}; "
-      "correct 'coordinate', 'edges' or 'positions'",
-      parent, value);
 }
 
 LevelFormat LevelDeclaration::formatOf(const std::shared_ptr<const LevelDeclaration> &declaration) {

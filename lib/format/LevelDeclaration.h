@@ -2,6 +2,8 @@
 // where the entries of a parent are, and which coordinate is at a position.
 #pragma once
 #include "format/Encoding.h"
+#include "support/Diagnostic.h"
+#include <map>
 
 namespace tulle::support {
 class Cursor;
@@ -40,6 +42,12 @@ enum LevelVariable : uint8_t {
 };
 using LevelVariables = std::vector<int64_t>;
 
+/// Where a declaration was written, and its parts in there: errors about what it stores point to them.
+struct DeclarationSource {
+  std::string name, text;
+  std::map<std::string, support::SourceRange> parts;
+};
+
 struct LevelDeclaration {
   std::string name;
   std::string text; ///< `level mine { … }`, a blank between its tokens: what is printed, and compared
@@ -54,22 +62,27 @@ struct LevelDeclaration {
   Expr position;                   ///< of coordinate c below parent p; null where it is the next one
   /// The built-in format that this is, part by part; its code is the same.
   std::optional<LevelKind> builtIn;
+  DeclarationSource source;
 
   /// The level format of this name.
   static LevelFormat formatOf(const std::shared_ptr<const LevelDeclaration> &declaration);
   bool hasUnmarkedPadding() const { return position != nullptr; }
 };
 
-/// What the code that stores a tensor finds wrong with a declaration; the part that is, `declaredFault` says.
+/// What the code that stores a tensor finds wrong with a declaration.
 enum class DeclaredFault : uint8_t {
-  Size,      ///< `size`, `positions` or `edges` give a number of positions below 0, or that no memory holds
+  Size,      ///< `size` gives K a value below 0, or one that no memory holds
+  Length,    ///< `edges` gives a parent such a number of positions
+  Slots,     ///< `positions` gives parents such a number
   Outside,   ///< `insert` gives a coordinate a position that is not its parent's
   Differs,   ///< `coordinate` is another one at the position that `insert` gives
   Unfilled,  ///< a parent has more positions than entries
   Unordered, ///< `coordinate` does not ascend along the positions of a parent, or leaves the level's size
 };
-/// A sentence about it; `value` is what was found.
-std::string declaredFault(DeclaredFault fault, int64_t parent, int64_t value);
+/// Throws support::SyntaxError at the parts that contradict each other: `where` is what was stored, `value`
+/// what was found below that parent.
+[[noreturn]] void failDeclared(const LevelDeclaration &declaration, DeclaredFault fault,
+                               const std::string &where, int64_t parent, int64_t value);
 
 /// One declaration, `level NAME { … }`; `before` are those of the same text. Throws support::SyntaxError.
 std::shared_ptr<const LevelDeclaration> parseLevel(support::Cursor &cursor, const Declarations &before);

@@ -333,7 +333,8 @@ std::string displayName(const Encoding &encoding) {
              (arguments.empty() ? "" : fmt::format("({})", fmt::join(arguments, ",")));
     }
   }
-  return wanted.substr(std::string_view("map = ").size());
+  const size_t begin = std::string_view("map = ").size();
+  return wanted.substr(begin, wanted.find(", levels = {") - begin);
 }
 
 } // namespace tulle::format

@@ -50,10 +50,6 @@ void checkBatches(const Encoding &e) {
     const LevelFormat &level = e.levels[l].format;
     if (isFull(level))
       continue;
-    if (level.kind == LevelKind::Declared)
-      throwError(
-          "below batch levels, level {} cannot be of the declared format {}; write dense instead of batch", l,
-          print(level));
     ++stored;
     // Entries that are appended leave no positions in reserve.
     const bool appends = isOneOf(level.kind, {LevelKind::Compressed, LevelKind::Structured}) ||
@@ -65,7 +61,7 @@ void checkBatches(const Encoding &e) {
   if (special && stored > 1)
     throwError(
         "below batch levels, the {} level {} can stand with dense levels only; write dense instead of batch",
-        name(e.levels[*special].format.kind), *special);
+        print(e.levels[*special].format), *special);
 }
 
 /// Whether the least coordinate is below 0 for all sizes but the smallest: that of `3 - i` is 0 for one size,

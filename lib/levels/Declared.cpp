@@ -1,9 +1,8 @@
 // Declared levels: the expressions of a declaration, emitted, and the checks that what is stored is what is
 // read.
 #include "format/LevelDeclaration.h"
+#include "levels/Expression.h"
 #include "levels/LevelFormat.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -47,26 +46,11 @@ public:
     case ExprKind::Max:
       return b.createOrFold<arith::MaxSIOp>(loc, x, y);
     default:
-      return division(e->kind, x, e->rhs->value);
+      return floorDivision(emit, e->kind, x, y);
     }
   }
 
 private:
-  /// By a positive constant, rounded down.
-  Value division(ExprKind kind, Value x, int64_t divisor) const {
-    if (llvm::isPowerOf2_64(uint64_t(divisor)))
-      return kind == ExprKind::Mod
-                 ? b.createOrFold<arith::AndIOp>(loc, x, emit.constant(divisor - 1))
-                 : b.createOrFold<arith::ShRSIOp>(loc, x, emit.constant(llvm::Log2_64(uint64_t(divisor))));
-    Value by = emit.constant(divisor), zero = emit.constant(0);
-    Value rest = b.createOrFold<arith::RemSIOp>(loc, x, by);
-    Value isNegative = emit.compare(arith::CmpIPredicate::slt, rest, zero);
-    if (kind == ExprKind::Mod)
-      return emit.select(isNegative, b.createOrFold<arith::AddIOp>(loc, rest, by), rest);
-    Value quotient = b.createOrFold<arith::DivSIOp>(loc, x, by);
-    return emit.select(isNegative, b.createOrFold<arith::SubIOp>(loc, quotient, emit.constant(1)), quotient);
-  }
-
   Value variable(unsigned which) const {
     switch (which) {
     case format::kParent:
@@ -148,7 +132,7 @@ public:
     auto largest = [&](unsigned variable) { return largestAnswer(a, build, variable - format::kLargest); };
     if (declaration.size) {
       Value size = DeclaredEmitter(emit, {{}, {}, {}, largest})(declaration.size);
-      refuseSize(a, build, a.constant(0), size);
+      refuseSize(a, build, DeclaredFault::Size, a.constant(0), size);
       a.makeSize(build.level, size);
     }
     Value count = makeEdges(a, build);
@@ -223,9 +207,10 @@ private:
     when(a, a.isEqual(holds, 0), [&] { a.refuseDeclared(build.level, fault, parent, value); });
   }
   /// What is negative, or more than any memory holds.
-  static void refuseSize(const Assembly &a, const LevelBuild &build, Value parent, Value size) {
+  static void refuseSize(const Assembly &a, const LevelBuild &build, DeclaredFault fault, Value parent,
+                         Value size) {
     Value fits = a.compare(arith::CmpIPredicate::ule, size, int64_t(1) << 58);
-    refuseUnless(a, build, fits, DeclaredFault::Size, parent, size);
+    refuseUnless(a, build, fits, fault, parent, size);
   }
 
   /// The buffer of a query: the count, which `fetchAdd` finds there, is the work of the level.
@@ -263,11 +248,11 @@ private:
     if (declaration.length)
       return a.storePositions(build, [&](Value parent) {
         Value length = ofParent(a, build, parent, declaration.length);
-        refuseSize(a, build, parent, length);
+        refuseSize(a, build, DeclaredFault::Length, parent, length);
         return length;
       });
     Value slots = DeclaredEmitter({a, build.level}, {})(declaration.slots);
-    refuseSize(a, build, a.constant(0), slots);
+    refuseSize(a, build, DeclaredFault::Slots, a.constant(0), slots);
     return a.positions(build.level, build.parents, slots);
   }
 

@@ -55,14 +55,10 @@ static bool isUnsigned(const format::Expr &e) {
   }
 }
 
-/// Quotient or remainder by a positive divisor, rounded down; shifts and masks where it is a power of two.
-static Value floorDivision(const Emitter &emit, const format::ExprNode &e, Value a, Value b) {
+Value floorDivision(const Emitter &emit, ExprKind kind, Value a, Value b) {
   OpBuilder &builder = emit.builder;
   Location loc = emit.loc;
-  const bool wantRemainder = e.kind == ExprKind::Mod;
-  if (isUnsigned(e.lhs))
-    return wantRemainder ? builder.createOrFold<arith::RemUIOp>(loc, a, b)
-                         : builder.createOrFold<arith::DivUIOp>(loc, a, b);
+  const bool wantRemainder = kind == ExprKind::Mod;
   if (APInt divisor; matchPattern(b, m_ConstantInt(&divisor)) && divisor.isPowerOf2()) {
     if (wantRemainder)
       return builder.createOrFold<arith::AndIOp>(loc, a, emit.constant(divisor.getSExtValue() - 1));
@@ -92,8 +88,11 @@ Value ExpressionEmitter::binary(const format::ExprNode &e, Value a, Value b) {
   case ExprKind::Mul:
     return builder.createOrFold<arith::MulIOp>(loc, a, b, nsw);
   case ExprKind::FloorDiv:
+    return isUnsigned(e.lhs) ? builder.createOrFold<arith::DivUIOp>(loc, a, b)
+                             : floorDivision(emit, e.kind, a, b);
   case ExprKind::Mod:
-    return floorDivision(emit, e, a, b);
+    return isUnsigned(e.lhs) ? builder.createOrFold<arith::RemUIOp>(loc, a, b)
+                             : floorDivision(emit, e.kind, a, b);
   case ExprKind::And:
     return builder.createOrFold<arith::AndIOp>(loc, a, b);
   case ExprKind::Or:

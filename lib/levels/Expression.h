@@ -30,4 +30,8 @@ private:
   std::map<std::string, Value> bound;
 };
 
+/// Quotient (FloorDiv) or remainder (Mod) of signed values by a positive divisor, rounded down; shifts and
+/// masks where it is a power of two.
+Value floorDivision(const Emitter &emit, format::ExprKind kind, Value a, Value b);
+
 } // namespace tulle::levels

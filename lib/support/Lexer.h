@@ -64,6 +64,9 @@ public:
   }
   /// "expected …, got 'token'" at the next token.
   [[noreturn]] void failExpected(const std::string &expected) const;
+  /// The whole text, and what it is called, for errors that are found after it was read.
+  std::string_view wholeText() const { return text; }
+  std::string_view textName() const { return name; }
   /// The token as errors show it.
   static std::string shown(const Token &token);
 

@@ -85,6 +85,28 @@ TEST(LevelDeclaration, EncodingsPrintWhatTheyDeclare) {
   EXPECT_FALSE(other.levels[1].format == encoding.levels[1].format);
 }
 
+TEST(LevelDeclaration, MessagesNameTheLevelFormat) {
+  const Encoding encoding =
+      parseEncoding("(i, j) -> (i : dense, j : mine), fill = 1", "<map>", parseLevels(level(window)));
+  EXPECT_EQ(displayName(encoding), "(i, j) -> (i : dense, j : mine), fill = 1");
+}
+
+TEST(LevelDeclaration, ContradictionsPointToTheParts) {
+  const std::string text = "// A window\n" + level(window);
+  const auto declaration = parseLevels(text, "mine.levels").at(0);
+  for (const auto &[fault, part] : {std::pair{DeclaredFault::Outside, "edges pos"},
+                                    {DeclaredFault::Differs, "coordinate(p, q)"},
+                                    {DeclaredFault::Length, "edges pos"}})
+    try {
+      failDeclared(*declaration, fault, "storing 'A'", 3, -1);
+      FAIL();
+    } catch (const support::SyntaxError &error) {
+      EXPECT_EQ(text.substr(error.range.begin).rfind(part, 0), 0u) << error.what();
+      EXPECT_NE(std::string(error.what()).find("error: storing 'A': its declaration"), std::string::npos);
+      EXPECT_EQ(std::string(error.what()).rfind("mine.levels:2:", 0), 0u) << error.what();
+    }
+}
+
 TEST(LevelDeclaration, RecognizedOnesPrintAsWhatTheyAre) {
   const Declarations levels = parseLevels(level(compressed));
   EXPECT_EQ(print(parseEncoding("(i, j) -> (i : dense, j : mine)", "<map>", levels)),
