@@ -1,5 +1,6 @@
 // Storage formats by name or by encoding text.
 #pragma once
+#include "tulle/export.h"
 #include <string>
 
 namespace tulle {
@@ -12,6 +13,10 @@ public:
   /// The structure of the tensor that a program calls so: its levels and the very buffers of its coordinates,
   /// with one value for each of its entries, or a dense fiber of values over the dimensions that it lacks.
   static Format like(const std::string &tensor) { return Format("like " + tensor); }
+  /// This encoding, whose levels may also be of the formats that the text declares, `level mine { … }` (see
+  /// docs/reference/encoding.md). Throws Error pointing into one of the two; `name` is what it calls the
+  /// declarations.
+  TULLE_EXPORT Format withLevels(const std::string &declarations, const std::string &name = "<levels>") const;
   const std::string &text() const { return value; }
   bool operator==(const Format &) const = default;
 

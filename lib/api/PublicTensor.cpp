@@ -13,6 +13,7 @@
 #include "support/Errors.h"
 #include "tulle/io.h"
 #include "tulle/query.h"
+#include <algorithm>
 #include <fmt/ranges.h>
 #include <map>
 #include <mutex>
@@ -52,7 +53,14 @@ TensorType AnyTensor::type() const {
 
 std::string AnyTensor::element() const { return std::string(name(Access::unwrap(*this).type)); }
 bool AnyTensor::isDense() const { return engine::isRowMajor(Access::unwrap(*this).encoding); }
-std::string AnyTensor::formatName() const { return format::displayName(Access::unwrap(*this).encoding); }
+std::string AnyTensor::formatName() const {
+  const format::Encoding &encoding = Access::unwrap(*this).encoding;
+  const bool declares = std::ranges::any_of(encoding.levels, [](const format::Level &level) {
+    return level.format.kind == format::LevelKind::Declared;
+  });
+  // The name is a format to whoever reads it, so that its level formats have to be in it.
+  return declares ? format::printBody(encoding) : format::displayName(encoding);
+}
 std::string AnyTensor::fill() const {
   const format::Encoding &encoding = Access::unwrap(*this).encoding;
   return encoding.fill ? *encoding.fill : encoding.implicitVal.value_or("0");
@@ -124,7 +132,8 @@ void *AnyTensor::ownValues() {
 
 AnyTensor AnyTensor::to(const Format &format) const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
-  return Access::wrap(engine::convert(tensor, format::parseFormatFor(format.text(), tensor.dims, "<format>")));
+  return Access::wrap(
+      engine::convert(tensor, format::parseFormatFor(format.text(), tensor.dims, "<format>")));
 }
 
 AnyTensor AnyTensor::slice(unsigned dimension, int64_t offset, int64_t size, int64_t stride) const {

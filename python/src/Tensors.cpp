@@ -187,6 +187,10 @@ void bindTensors(nb::module_ &module) {
       roles.emplace_back(role.kind, role.level);
     return roles;
   });
+  module.def("with_levels",
+             [](const std::string &format, const std::string &declarations, const std::string &name) {
+               return Format(format).withLevels(declarations, name).text();
+             });
   module.def("borrow", &borrowBuffers);
   module.def("pack", &packEntries);
   module.def("query", [](const std::string &text, const AnyTensor &tensor) {

@@ -132,16 +132,16 @@ def test_kernels_have_free_sizes(matrix, rng):
 
 
 LINEAR = "(i, j) -> (i * 45 + j : compressed)"
-WINDOWS = """{ map = (i, j) -> (i : dense, j : window), levels = {
-  level window {
-    query select [p] -> min(c) as first;
-    query select [p] -> max(c) as last;
-    coordinates crd[p] = first[p];
-    edges pos[p + 1] = pos[p] + min(last[p] + 1, N) - min(first[p], last[p] + 1);
-    positions(p) = pos[p] to pos[p + 1];
-    coordinate(p, q) = crd[p] + q - pos[p];
-    insert(p, c) = pos[p] + c - crd[p];
-  } } }"""
+WINDOW = """level window {
+  query select [p] -> min(c) as first;
+  query select [p] -> max(c) as last;
+  coordinates crd[p] = first[p];
+  edges pos[p + 1] = pos[p] + min(last[p] + 1, N) - min(first[p], last[p] + 1);
+  positions(p) = pos[p] to pos[p + 1];
+  coordinate(p, q) = crd[p] + q - pos[p];
+  insert(p, c) = pos[p] + c - crd[p];
+}"""
+WINDOWS = f"{{ map = (i, j) -> (i : dense, j : window), levels = {{ {WINDOW} }} }}"
 
 
 @pytest.mark.parametrize("format", [LINEAR, WINDOWS], ids=["linear", "declared"])
@@ -152,6 +152,32 @@ def test_kernels_of_formats_that_limit_sizes_or_declare_levels(matrix, rng, form
     np.testing.assert_allclose(kernel(x, A), S @ x)
     twice = tl.einsum("B(i,j) = A(i,j) + S(i,j)", A=A, S=S, format=format)
     np.testing.assert_allclose(tl.einsum("y(i) = B(i,j) * x(j)", B=twice, x=x), 2 * (S @ x))
+
+
+def test_level_formats_are_declared_as_text_or_in_a_file(matrix, rng, tmp_path):
+    S, x = matrix(), rng.random(45)
+    file = tmp_path / "window.levels"
+    file.write_text(WINDOW)
+    map = "(i, j) -> (i : dense, j : window)"
+    for encoding in [map, f"map = {map}", f"{{ map = {map} }}", f"#tulle.encoding<{{ map = {map} }}>"]:
+        for levels in [WINDOW, file]:
+            A = tl.asarray(S).to(tl.with_levels(encoding, levels))
+            assert A.encoding == tl.asarray(S).to(WINDOWS).encoding
+    np.testing.assert_allclose(tl.einsum("y(i) = A(i,j) * x(j)", A=A, x=x), S @ x)
+    assert tl.asarray(S).to(A.format).encoding == A.encoding  # the name of a format gives it again
+    file.write_text(WINDOW.replace("max(c)", "most(c)"))
+    with pytest.raises(tl.TulleError, match="window.levels:3:23: error: unknown query 'most'"):
+        tl.with_levels(map, file)
+    with pytest.raises(tl.TulleError, match="<format>:1:.*unknown level format 'windw'; did you mean 'window'"):
+        tl.with_levels(map.replace("window", "windw"), WINDOW)
+    with pytest.raises(tl.TulleError, match="the second argument"):
+        tl.with_levels(map, 3)
+
+
+def test_a_declaration_that_contradicts_itself_shows_where(matrix):
+    wrong = tl.with_levels("(i, j) -> (i : dense, j : window)", WINDOW.replace("+ q - pos[p]", "+ (q - pos[p]) * 2"))
+    with pytest.raises(tl.TulleError, match=r"level 1 \(window\)(.|\n)*coordinate\(p, q\) = .* \* 2;\n *\^~"):
+        tl.asarray(matrix()).to(wrong)
 
 
 def test_formats_that_would_store_two_coordinates_as_one_are_refused(matrix):

@@ -1,4 +1,4 @@
-"""Files, generators and queries."""
+"""Files, generators, declarations of level formats, and queries."""
 
 import os
 
@@ -46,6 +46,34 @@ def save(path, obj) -> None:
 def generate(spec: str, shape=(), *, format: str = "dense", dtype="f64") -> Tensor:
     """A tensor of a generator of `tulle run --help`: "grid2d:100", "rmat:10:8", "random:7:0.1", …"""
     return _core.generate(spec, list(shape), format, element_of(dtype))
+
+
+def with_levels(format: str, levels) -> str:
+    """The encoding ``format``, whose levels may also be of the formats that ``levels`` declares.
+
+    Parameters
+    ----------
+    format : str
+        An encoding, "(i, j) -> (i : dense, j : mine)".
+    levels : str or path
+        Declarations, "level mine { … }", or the path of a file of them. A str is always the text.
+
+    Raises
+    ------
+    TulleError
+        Pointing into the declarations, or into the encoding.
+
+    Examples
+    --------
+    >>> B = A.to(tl.with_levels("(i, j) -> (i : dense, j : window)", pathlib.Path("aligned.levels")))
+    """
+    if isinstance(levels, str):
+        return _core.with_levels(format, levels, "<levels>")
+    if not isinstance(levels, os.PathLike):
+        raise TulleError("with_levels: the second argument is the text of declarations, or the path of a file of them")
+    path = os.fspath(levels)
+    with open(path, encoding="utf-8") as file:
+        return _core.with_levels(format, file.read(), path)
 
 
 def query(text: str, obj) -> dict:
