@@ -7,11 +7,25 @@ import re
 
 
 @dataclasses.dataclass
+class Declaration:
+    """A level format declared as text: the right sides of its parts, as trees of the names that they read."""
+    padded: bool = False
+    queries: dict = dataclasses.field(default_factory=dict)  # {name: "count", "max", "min" or "id"}
+    size: tuple | None = None      # of K
+    edges: tuple | None = None     # pos[p + 1] - pos[p]
+    crd: tuple = ()                # (index, value): ("q", c), ("p", …), ("k", nth(used, k))
+    positions: tuple = ()          # (begin, end)
+    coordinate: tuple | None = None
+    insert: tuple | None = None    # None: append
+
+
+@dataclasses.dataclass
 class Level:
     expr: tuple  # a tree: ("dim", 0), ("const", 2), ("+", a, b), ("counter", (0,)), ("rank", ranked, counted, window), ...
     kind: str
     integers: tuple = ()
     properties: frozenset = frozenset()
+    declaration: Declaration | None = None
 
     @property
     def unique(self):
@@ -19,7 +33,7 @@ class Level:
 
     @property
     def padded(self):
-        return "padded" in self.properties
+        return self.declaration.padded if self.declaration else "padded" in self.properties
 
 
 @dataclasses.dataclass
@@ -41,7 +55,7 @@ class Encoding:
         return all("nonordered" not in level.properties for level in self.levels)
 
 
-TOKEN = re.compile(r"\s*(->|<<|>>|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[-+*/%&|^()\[\]{},:=#])")
+TOKEN = re.compile(r"\s*(->|<<|>>|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[-+*/%&|^()\[\]{},:;=#])")
 BINARY = {"|": 1, "^": 2, "&": 3, "<<": 4, "shl": 4, ">>": 4, "shr": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "floordiv": 6, "mod": 6}
 SAME = {"/": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
 
@@ -98,6 +112,9 @@ class Reader:
         while self.accept(","):
             name = self.take()
             self.take("=")
+            if name == "levels":
+                self.declare(out.levels)
+                continue
             value = self.take()
             if name == "posWidth":
                 out.pos_width = int(value)
@@ -111,6 +128,82 @@ class Reader:
                 raise ValueError(f"unknown field {name}")
         self.take("")
         return out
+
+    def declare(self, levels):
+        """`{ level NAME { … } … }`: what levels of these names are."""
+        self.take("{")
+        while not self.accept("}"):
+            self.take("level")
+            name, declaration = self.take(), self.declaration()
+            for level in levels:
+                if level.kind == name:
+                    level.kind, level.declaration = "declared", declaration
+
+    def declaration(self):
+        out = Declaration()
+        self.take("{")
+        while not self.accept("}"):
+            part = self.take()
+            if part == "properties":
+                while not self.accept(";"):
+                    out.padded |= self.take() == "padded"
+                    self.accept(",")
+                continue
+            if part == "query":  # select [p] -> count(c) as nz
+                words = [self.take() for _ in range(self.tokens.index(";", self.at) - self.at)]
+                out.queries[words[-1]] = words[5]
+            elif part == "insert" and self.accept("append"):
+                out.insert = None
+            else:
+                index = self.left_side(part)
+                value = self.declared_expression()
+                if part == "edges":  # pos[p] + …
+                    assert value[0] == "+" and value[1] == ("at", "pos", ("name", "p")), value
+                    out.edges = value[2]
+                elif part == "coordinates":
+                    out.crd = index, value
+                elif part == "positions":
+                    self.take("to")
+                    out.positions = value, self.declared_expression()
+                else:
+                    setattr(out, part, value)
+            self.take(";")
+        return out
+
+    def left_side(self, part):
+        """`K =`, `pos[p + 1] =`, `crd[q] =`, `(p, q) =`; returns the index of crd."""
+        words = []
+        while not self.accept("="):
+            words.append(self.take())
+        return words[2] if part == "coordinates" else None
+
+    def declared_expression(self, lowest=1):
+        token = self.take()
+        if token == "(":
+            left = self.declared_expression()
+            self.take(")")
+        elif token.isdigit():
+            left = ("const", int(token))
+        elif self.accept("("):  # min(a, b), max(nz), count(used), nth(used, k), rank(used, c)
+            arguments = [self.declared_expression()]
+            while self.accept(","):
+                arguments.append(self.declared_expression())
+            self.take(")")
+            left = ("call", token, *arguments)
+        elif self.accept("["):
+            left = ("at", token, self.declared_expression())
+            self.take("]")
+        else:
+            left = ("name", token)
+        while BINARY.get(self.peek(), 0) >= lowest:
+            operator = self.take()
+            right = self.declared_expression(BINARY[operator] + 1)
+            # A sum leans to the left: `pos[p] + a - b` adds `a - b`.
+            if left[0] == "+" and operator in "+-" and left[1][0] == "at":
+                left = ("+", left[1], (operator, left[2], right))
+            else:
+                left = (SAME.get(operator, operator), left, right)
+        return left
 
     def level(self):
         expr = self.expression()

@@ -134,6 +134,33 @@ def level_size(expr, dims, numbers):
     raise NotImplementedError(f"size of a level {expr}")
 
 
+# --- Declarations ----------------------------------------------------------------------------------------------------------
+
+
+class Known(dict):
+    """What the names of a declaration are: numbers, and lists by position. Called with an expression, its value."""
+
+    def __init__(self, **values):
+        super().__init__(values)
+
+    def __call__(self, expr, **more):
+        kind, *of = expr
+        if kind == "const":
+            return of[0]
+        if kind == "name":
+            return more[of[0]] if of[0] in more else self[of[0]]
+        if kind == "at":
+            return self[of[0]][self(of[1], **more)]
+        if kind == "call":
+            name, *arguments = of
+            if name == "max" and len(arguments) == 1:
+                return self["largest"][arguments[0][1]]
+            values = [self(argument, **more) for argument in arguments]
+            return {"min": min, "max": max, "count": len, "nth": lambda used, k: used[k], "rank": lambda used, c: used.index(c)}[name](*values)
+        a, b = (self(side, **more) for side in of)
+        return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "floordiv": lambda: a // b, "mod": lambda: a % b}[kind]()
+
+
 # --- Level formats ---------------------------------------------------------------------------------------------------------
 
 
@@ -389,6 +416,61 @@ class Builder:
         self.add("coordinates", l, [EMPTY if slot.at is None else slot.at[-1] for slot in out])
         return out
 
+    def declared(self, l, slots):
+        declaration, n = self.levels[l].declaration, self.size(l)
+        groups = [self.groups(slot, l) for slot in slots]
+        occur = sorted({c for group in groups for c in group})
+        asked = {"count": lambda g: len(g), "max": lambda g: max(g, default=-1), "min": lambda g: min(g, default=0)}
+        answers = {name: [asked[kind](g) for g in groups] for name, kind in declaration.queries.items() if kind != "id"}
+        # Of all parents the largest; what one without coordinates answers where there are none.
+        largest = {name: max(of, default=asked[declaration.queries[name]]({})) for name, of in answers.items()}
+        known = Known(N=n, used=occur, largest=largest, **answers)
+        if declaration.size:
+            known["K"] = known(declaration.size)
+            self.require_size(l, known["K"])
+            self.add("sizes", l, [known["K"]])
+        if declaration.edges:
+            pos = known["pos"] = [0]
+            for p in range(len(slots)):
+                self.require_size(l, length := known(declaration.edges, p=p))
+                self.allow(pos[-1] + length)
+                pos.append(pos[-1] + length)
+            self.add("positions", l, pos)
+        if declaration.crd:
+            index, value = declaration.crd
+            if index == "p":
+                known["crd"] = [known(value, p=p) for p in range(len(slots))]
+            elif index == "k":
+                known["crd"] = [known(value, k=k) for k in range(known["K"])]
+        out, own = [], declaration.crd[:1] == ("q",)
+        for p, (slot, group) in enumerate(zip(slots, groups)):
+            begin, end = (known(side, p=p) for side in declaration.positions)
+            assert begin == len(out), f"positions of parent {p} begin at {begin}"
+            self.allow(end)
+            self.require_size(l, end - begin)
+            at = {}
+            for c in group:
+                q = begin + len(at) if declaration.insert is None else known(declaration.insert, p=p, c=c)
+                if not begin <= q < end:
+                    raise Refused(f"level {l}: coordinate {c} below parent {p} has position {q}, not of {begin}..{end}")
+                if not own and known(declaration.coordinate, p=p, q=q) != c:
+                    raise Refused(f"level {l}: position {q} reads another coordinate than {c}")
+                at[q] = c
+            coords = [at.get(q) if own else known(declaration.coordinate, p=p, q=q) for q in range(begin, end)]
+            if None in coords and not declaration.padded:
+                raise Refused(f"level {l}: a position below parent {p} has no entry")
+            if not own and (coords != sorted(set(coords)) or any(not 0 <= c < n for c in coords)):
+                raise Refused(f"level {l}: coordinates {coords} below parent {p}")
+            out += [slot.below(c, group.get(c, [])) for c in coords]
+        if declaration.crd:
+            self.add("coordinates", l, [EMPTY if s.at is None else s.at[-1] for s in out] if own else known["crd"])
+        return out
+
+    @staticmethod
+    def require_size(l, size):
+        if size < 0:
+            raise Refused(f"level {l}: a size of {size}")
+
     def check_widths(self):
         for kind, width in (("positions", self.encoding.pos_width), ("coordinates", self.encoding.crd_width)):
             for field in self.fields:
@@ -512,6 +594,12 @@ def children(storage, l, p, at, sizes):
     if kind == "fixed":
         n = level.integers[0] if level.integers else n
         return [(q, stored(q)) for q in range(p * n, p * n + n)]
+    if kind == "declared":
+        declaration = level.declaration
+        known = Known(N=sizes[l], K=size[0] if size else None, pos=pos, crd=crd)
+        begin, end = (known(side, p=p) for side in declaration.positions)
+        of = lambda q: stored(q) if declaration.crd[:1] == ("q",) else known(declaration.coordinate, p=p, q=q)
+        return [(q, of(q)) for q in range(begin, end)]
     if kind == "structured":
         n = level.integers[0]
         return [(q, crd[q]) for q in range(p * n, p * n + n)]
@@ -556,7 +644,7 @@ def walk(storage):
     levels = storage.encoding.levels
     sizes = []
     for level in levels:
-        data_dependent = level.kind not in ("dense", "batch", "bitmap") or level.expr[0] == "counter"
+        data_dependent = level.kind not in ("dense", "batch", "bitmap", "declared") or level.expr[0] == "counter"
         sizes.append(None if data_dependent else level_size(level.expr, storage.dims, {}))
     values = storage.fields[-1].data
 

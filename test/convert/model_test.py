@@ -7,6 +7,7 @@ import unittest
 
 import encoding
 import model
+import random_formats
 
 
 def entries(picture):
@@ -113,6 +114,23 @@ class Pictures(unittest.TestCase):
                    coo1=[1, -1, -1, 0, 1, -1], val=[1, 0, 0, 2, 3, 0])
         self.check(". 1\n2 3", "(i,j) -> (i : loose_compressed[2](nonunique), j : singleton)", pos0=[0, 3],
                    coo0=[0, 1, 1, 0, 1, 1, -1, -1, -1, -1], val=[1, 2, 3, 0, 0])
+
+    def declared(self, name):
+        return f"(i,j) -> (i : dense, j : {name}), levels = {{ level {name} {{ {random_formats.DECLARED[name]} }} }}"
+
+    def test_declared(self):
+        # The longest row of two entries rounded up to four slots; windows from an even column on.
+        self.check("1 . 2\n. . .\n. . 3", self.declared("ell4"), siz1=[4], coo1=[0, 2] + 6 * [-1] + [2] + 3 * [-1],
+                   val=[1, 2, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0])
+        self.check(". 1 . . 2\n. . . . .\n. . . 3 .", self.declared("window"), pos1=[0, 5, 5, 7], coo1=[0, 0, 2],
+                   val=[0, 1, 0, 0, 2, 0, 3])
+        self.check(". . 1 . 2\n. . . . .\n3 . . . .", self.declared("even"), pos1=[0, 3, 3, 4], val=[0, 1, 2, 3])
+        for name, built_in in [("rows", "(i,j) -> (i : dense, j : compressed)"), ("shared", "(i,j) -> (i : dense, j : squeezed)")]:
+            stored = [model.store(*entries(PAPER), encoding.parse(text, 2)).fields for text in (self.declared(name), built_in)]
+            self.assertEqual(*stored)
+        for picture, name in [(". 1", "even"), ("1 2 3 4", "three")]:
+            with self.assertRaises(model.Refused):
+                model.store(*entries(picture), encoding.parse(self.declared(name), 2))
 
     def test_explicit_values(self):
         ones = "(i,j) -> (i : dense, j : compressed), explicitVal = 1"

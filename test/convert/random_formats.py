@@ -1,7 +1,30 @@
 """Random encodings: every dimension split into digits, the levels in any order, each in any format that may stand there."""
 
+# Level formats that are declared as text; some cannot hold every tensor.
+DECLARED = {
+    "ell4": "properties padded; query select [p] -> count(c) as nz; size K = (max(nz) + 3) / 4 * 4; coordinates crd[q] = c; "
+            "positions(p) = p * K to p * K + K; coordinate(p, q) = crd[q]; insert append;",
+    "spare": "properties padded; query select [p] -> count(c) as nz; query select [p] -> max(c) as last; "
+             "edges pos[p + 1] = pos[p] + max(nz[p] + nz[p] mod 2, min(last[p], 3)); coordinates crd[q] = c; "
+             "positions(p) = pos[p] to pos[p + 1]; coordinate(p, q) = crd[q]; insert append;",
+    "window": "query select [p] -> min(c) as first; query select [p] -> max(c) as last; coordinates crd[p] = first[p] / 2 * 2; "
+              "edges pos[p + 1] = pos[p] + min(last[p] + 1, N) - min(first[p] / 2 * 2, last[p] + 1); "
+              "positions(p) = pos[p] to pos[p + 1]; coordinate(p, q) = crd[p] + q - pos[p]; insert(p, c) = pos[p] + c - crd[p];",
+    "front": "query select [p] -> max(c) as last; size K = min((max(last) + 2) / 2 * 2, N); positions(p) = p * K to p * K + K; "
+             "coordinate(p, q) = q - p * K; insert(p, c) = p * K + c;",
+    "even": "query select [p] -> max(c) as last; edges pos[p + 1] = pos[p] + (last[p] + 2) / 2; positions(p) = pos[p] to pos[p + 1]; "
+            "coordinate(p, q) = (q - pos[p]) * 2; insert(p, c) = pos[p] + c / 2;",
+    "three": "properties padded; query select [p] -> count(c) as nz; edges pos[p + 1] = pos[p] + min(nz[p], 3); coordinates crd[q] = c; "
+             "positions(p) = pos[p] to pos[p + 1]; coordinate(p, q) = crd[q]; insert append;",
+    # Built-in formats in each part.
+    "rows": "query select [p] -> count(c) as nz; edges pos[p + 1] = pos[p] + nz[p]; coordinates crd[q] = c; "
+            "positions(p) = pos[p] to pos[p + 1]; coordinate(p, q) = crd[q]; insert append;",
+    "shared": "query select [c] -> id() as used; size K = count(used); coordinates crd[k] = nth(used, k); "
+              "positions(p) = p * K to p * K + K; coordinate(p, q) = crd[q - p * K]; insert(p, c) = p * K + rank(used, c);",
+}
+
 KINDS = ["dense", "dense", "compressed", "compressed", "compressed", "loose_compressed", "loose_compressed[2]", "hashed", "bitmap", "ragged", "jagged", "fixed",
-         "squeezed", "banded", "compressed(nonordered)"]
+         "squeezed", "banded", "compressed(nonordered)", *DECLARED]
 
 
 def digits(rng, name):
@@ -49,6 +72,8 @@ def encoding(rng, order):
             kinds += [start] + [inner] * (run - 2) + ["singleton(soa)" if soa else "singleton"]
         else:
             kinds.append(rng.choice(KINDS))
+    if kinds[0] == "batch":  # the compressed level that it is has a segment more for each batch
+        kinds = [kind if kind != "rows" else "compressed" for kind in kinds]
     for l, expr in enumerate(exprs):
         m = int(expr.split()[-1]) if " mod " in expr else 0
         if m and kinds[l] == "dense" and rng.random() < 0.3:
@@ -56,7 +81,9 @@ def encoding(rng, order):
     levels = ", ".join(f"{expr} : {kind}" for expr, kind in zip(exprs, kinds))
     widths = rng.choice(["", "", ", posWidth = 64", ", crdWidth = 16", ", posWidth = 16, crdWidth = 8"])
     explicit = rng.choice([", explicitVal = 1"] + [""] * 7)
-    return f"map = ({', '.join(names)}) -> ({levels}){widths}{explicit}"
+    used = " ".join(f"level {name} {{ {DECLARED[name]} }}" for name in DECLARED if name in kinds)
+    declared = f", levels = {{ {used} }}" if used else ""
+    return f"map = ({', '.join(names)}) -> ({levels}){widths}{explicit}{declared}"
 
 
 def tensor(rng, order):

@@ -11,12 +11,12 @@ class DeclaredLevel {
 public:
   DeclaredLevel(const LevelShape &shape, const LevelFields &fields) : shape(shape), fields(fields) {}
 
-  /// The positions that each parent has; nullopt where they are stored, or leave 64 bits.
+  /// The positions that each parent has; nullopt where they are stored.
   std::optional<int64_t> slots() const;
   /// The first position of a parent, and one behind the last.
   std::pair<int64_t, int64_t> positions(int64_t parent) const;
-  /// At a position of the parent; nullopt where the expression leaves 64 bits.
-  std::optional<int64_t> coordinate(int64_t parent, int64_t position) const;
+  /// At a position of the parent.
+  int64_t coordinate(int64_t parent, int64_t position) const;
 
 private:
   const LevelShape &shape;

@@ -408,7 +408,7 @@ private:
       const auto [begin, end] = level.positions(p);
       int64_t before = -1, q = begin;
       for (; q < end && !(s.padded && fields[l].empty(q)); ++q) {
-        const int64_t c = level.coordinate(p, q).value_or(-1);
+        const int64_t c = level.coordinate(p, q);
         if (!s.contains(c))
           throwError("{}: the coordinate at position {} is {}, outside 0..{}", s.text, q, c, s.size - 1);
         if (c <= before)

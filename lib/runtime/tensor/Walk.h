@@ -80,7 +80,7 @@ private:
     case K::Declared: {
       const DeclaredLevel level(s, field);
       const auto [begin, end] = level.positions(parent);
-      return each(l, begin, end, batch, [&](int64_t p) { return level.coordinate(parent, p).value_or(-1); });
+      return each(l, begin, end, batch, [&](int64_t p) { return level.coordinate(parent, p); });
     }
     case K::Dense:
     case K::Batch:
