@@ -286,7 +286,7 @@ TEST(Executable, saysWhichPartAndWhichFormats) {
   EXPECT_EQ(why("(i, j) -> (i : dense, j : loose_compressed[2])"), "");
   EXPECT_EQ(why("(i, j) -> (i : batch, j : loose_compressed[2])"), "");
   EXPECT_EQ(why("(i, j, k) -> (i : batch, j : loose_compressed[2], k : compressed)"),
-            "below batch levels, the loose_compressed level 1 can stand with dense levels only");
+            "below batch levels, the loose_compressed[2] level 1 can stand with dense levels only");
   EXPECT_EQ(why("(i, j) -> (i : loose_compressed[2], j mod 4 : structured[2,4], j floordiv 4 : dense)")
                 .substr(0, 30),
             "below the positions in reserve");
