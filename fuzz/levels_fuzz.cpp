@@ -27,10 +27,10 @@ static void require(bool holds, const std::string &what, const std::string &text
 /// The last declaration of the text as one of a level `l`; empty without one.
 static std::string parsed(const std::string &text) {
   try {
-    const format::LevelDeclaration &last = *format::parseLevels(text).back();
-    const std::string &printed = last.text;
+    const std::shared_ptr<const format::LevelDeclaration> last = format::parseLevels(text).back();
+    const std::string &printed = last->text;
     require(format::parseLevels(printed).back()->text == printed, "does not round-trip", printed);
-    return "level l" + printed.substr(std::string_view("level ").size() + last.name.size());
+    return "level l" + printed.substr(std::string_view("level ").size() + last->name.size());
   } catch (const support::SyntaxError &error) {
     require(error.range.begin <= text.size() && error.range.end <= text.size(), "error beyond the text",
             text);
