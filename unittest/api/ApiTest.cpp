@@ -43,6 +43,21 @@ TEST(Api, PacksAndShowsBuffers) {
   EXPECT_THAT(A.print(), HasSubstr("nse = 3"));
 }
 
+TEST(Api, LevelFormatsAreDeclaredAsText) {
+  const std::string declaration =
+      "level rows {\n  positions(p) = p * N to p * N + N;\n  coordinate(p, q) = q - p * N;\n"
+      "  insert(p, c) = p * N + c + 1 - 1;\n}";
+  const tulle::Format map("(i, j) -> (i : dense, j : rows)");
+  const tulle::AnyTensor A = tulle::pack(example(), map.withLevels(declaration));
+  EXPECT_EQ(A.storedCount(), 6);
+  EXPECT_EQ(A.to(tulle::Format(A.formatName())).type().format, A.type().format);
+  const std::string wrong = declaration.substr(0, declaration.find(" - 1;")) + ";\n}";
+  EXPECT_THAT(messageOf([&] { tulle::pack(example(), map.withLevels(wrong)); }),
+              HasSubstr("  insert(p, c) = p * N + c + 1;\n    ^~"));
+  EXPECT_THAT(messageOf([&] { map.withLevels("level rows { }", "mine.levels"); }),
+              HasSubstr("mine.levels:1:7: error: level format 'rows' has no part 'positions'"));
+}
+
 TEST(Api, RunsKernelsOnOtherSizesThanCompiledFor) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   auto x = tulle::full<double>({3}, 2.0);
