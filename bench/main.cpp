@@ -3,6 +3,7 @@
 #include "registry/Run.h"
 #include "tulle/error.h"
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -33,8 +34,10 @@ static void writeReport(const Options &options, const Report &report) {
   namespace fs = std::filesystem;
   if (!options.json.empty())
     write(options.json, json(report));
+  const bool isGrowth = !report.rows.empty() &&
+                        std::ranges::all_of(report.rows, [](const Row &row) { return row.group == kGrowth; });
   if (!options.svg.empty())
-    write(options.svg, svg(report));
+    write(options.svg, isGrowth ? growthSvg(report) : svg(report));
   if (!options.markdown.empty())
     write(options.markdown,
           markdown(report, options.svg.empty() ? "" : fs::path(options.svg).filename().string()));
@@ -55,11 +58,12 @@ static void declare(CLI::App &app, Options &options) {
          "matrices one behind the other), schedules (primitives of a schedule, against the "
          "one that the compiler chooses), strategies (ways to intersect), "
          "tensors (order 3), assemble (sparse results), real (SpMV, SpMM 16, A + A^T and A * A on the "
-         "square matrices of --data; part of all where that is given), "
+         "square matrices of --data; part of all where that is given), growth (products and conversions on "
+         "1e5 to 1e8 entries; --svg plots the time of an entry; needs 20 GB, and no part of all), "
          "convert, compile, roofline (the machine alone), quick (some inputs of each), all")
       ->check(
           CLI::IsMember({"kernels", "programs", "solvers", "indirect", "schedules", "strategies", "tensors",
-                         "assemble", "real", "convert", "compile", "roofline", "quick", "all"}))
+                         "assemble", "real", "growth", "convert", "compile", "roofline", "quick", "all"}))
       ->capture_default_str();
   app.add_option("--kernels", selection.kernels, "Only kernels whose name contains one of these")
       ->delimiter(',');

@@ -84,6 +84,7 @@ struct Target {
 struct Row {
   std::string group, kernel, input;
   int threads = 1;
+  int64_t entries = 0;                       ///< stored ones of A
   std::map<std::string, Timing> times;       ///< by competitor
   std::map<std::string, std::string> absent; ///< why a competitor has none
   std::vector<std::string> compared;         ///< whose answers agreed with the reference's

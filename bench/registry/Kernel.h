@@ -6,6 +6,8 @@ namespace tulle::bench {
 
 /// The group whose inputs are the square matrices of a folder.
 inline constexpr const char *kReal = "real";
+/// The group of kernels on ever larger inputs; of no other part, as it needs gigabytes.
+inline constexpr const char *kGrowth = "growth";
 
 struct Kernel {
   std::string group; ///< "kernels", "programs", "indirect", "strategies", "convert", "assemble", …

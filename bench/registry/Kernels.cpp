@@ -166,6 +166,23 @@ static std::vector<Kernel> real() {
           {kReal, "real A * A", "C(i,j) = A(i,k) * B(k,j)", Op::Multiply, "CSR", "CSR", 0, {}, over(1.8)}};
 }
 
+/// About 1e5, 1e6, 1e7 and 1e8 entries, as memory allows: of products of two sparse matrices, whose results
+/// are several times as large, less.
+static std::vector<Kernel> growth() {
+  const std::vector<std::string> sizes = {"uniform:12500:12500:8",       "rmat:13:12",
+                                          "uniform:125000:125000:8",     "rmat:17:8",
+                                          "uniform:1250000:1250000:8",   "rmat:20:10",
+                                          "uniform:12500000:12500000:8", "rmat:23:12"},
+                                 products(sizes.begin(), sizes.begin() + 5);
+  const std::vector<Target> want = {{.each = 1.15}};
+  return {
+      {kGrowth, "growth SpMV", "y(i) = A(i,j) * x(j)", Op::SpMV, "CSR", "", 0, sizes, want},
+      {kGrowth, "growth SpMM 32", "C(i,k) = A(i,j) * X(j,k)", Op::SpMM, "CSR", "", 32, sizes, want},
+      {kGrowth, "growth A * A", "C(i,j) = A(i,k) * B(k,j)", Op::Multiply, "CSR", "CSR", 0, products, want},
+      {kGrowth, "growth COO->CSR", "", Op::Convert, "COO-soa", "CSR", 0, sizes, want},
+      {kGrowth, "growth CSR->CSC", "", Op::Convert, "CSR", "CSC", 0, sizes, want}};
+}
+
 /// The default way to intersect against each of the ways there are: at most a tenth slower than the best.
 static std::vector<Kernel> intersections() {
   std::vector<Kernel> list;
@@ -238,7 +255,7 @@ const std::vector<Kernel> &kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> list = products();
     for (const auto &more : {programs(), solvers(), indirect(), schedules(), intersections(), tensors(),
-                             assemblies(), real(), conversions(), compilations()})
+                             assemblies(), real(), growth(), conversions(), compilations()})
       list.insert(list.end(), more.begin(), more.end());
     return list;
   }();

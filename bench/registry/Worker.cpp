@@ -30,6 +30,8 @@ static bool wants(const Selection &selection, const Kernel &kernel, const std::s
     return kernel.group == kReal && (selection.what == kReal || ofFolder) &&
            chosen(selection.kernels, kernel.name);
   const bool quick = selection.what == "quick";
+  if (kernel.group == kGrowth && selection.what != kGrowth)
+    return false;
   if ((!quick && selection.what != "all" && selection.what != kernel.group) ||
       !chosen(selection.kernels, kernel.name))
     return false;
@@ -47,7 +49,7 @@ std::vector<Job> jobs(const Selection &selection) {
     std::map<std::string, int> uses;
     for (const Kernel &kernel : kernels())
       for (const std::string &input : kernel.inputs)
-        if (++uses[input] == 1)
+        if ((kernel.group == kGrowth) == (selection.what == kGrowth) && ++uses[input] == 1)
           names.push_back(input);
     std::stable_sort(names.begin(), names.end(),
                      [&](const std::string &a, const std::string &b) { return uses[a] < uses[b]; });
@@ -114,6 +116,7 @@ static Row measure(const Kernel &kernel, Input &input, const Selection &selectio
   row.kernel = kernel.name;
   row.input = input.name;
   row.threads = threads;
+  row.entries = input.count();
   row.targets = threads == 1 ? kernel.want : kernel.wantThreads;
   auto made = std::make_shared<int64_t>(0);
   std::vector<Competitor> competitors = competitorsFor(kernel, task, selection, made);

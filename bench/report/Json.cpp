@@ -17,10 +17,10 @@ nlohmann::json toJson(const Row &row) {
                        {"each", target.each},
                        {"ms", target.ms},
                        {"by_memory", target.byMemory}});
-  return {{"group", row.group},           {"kernel", row.kernel}, {"input", row.input},
-          {"threads", row.threads},       {"times", times},       {"absent", row.absent},
-          {"compared", row.compared},     {"bytes", row.bytes},   {"flops", row.flops},
-          {"rooflineMs", row.rooflineMs}, {"targets", targets}};
+  return {{"group", row.group},     {"kernel", row.kernel},         {"input", row.input},
+          {"threads", row.threads}, {"entries", row.entries},       {"times", times},
+          {"absent", row.absent},   {"compared", row.compared},     {"bytes", row.bytes},
+          {"flops", row.flops},     {"rooflineMs", row.rooflineMs}, {"targets", targets}};
 }
 
 Row rowFromJson(const nlohmann::json &json) {
@@ -29,6 +29,7 @@ Row rowFromJson(const nlohmann::json &json) {
   row.kernel = json.at("kernel");
   row.input = json.at("input");
   row.threads = json.at("threads");
+  row.entries = json.value("entries", int64_t(0));
   for (const auto &[name, timing] : json.at("times").items())
     row.times[name] = {timing.at("median"), timing.at("low"), timing.at("high"), timing.at("repetitions")};
   row.absent = json.at("absent");
