@@ -93,6 +93,8 @@ static Array arrayOf(const format::Field &field, const TensorInterface &tensor) 
 static void refuseUnexpressed(const Program &program) {
   for (unsigned t = 0; t < program.tensors.size(); ++t) {
     const TensorDecl &decl = program.tensors[t];
+    if (std::string why = format::whyNotResolved(decl.encoding); !why.empty())
+      notation::throwErrorAt(program, t, why);
     if (decl.result && !decl.input && decl.encoding.crdWidth == 2)
       notation::throwErrorAt(
           program, t,
@@ -315,6 +317,8 @@ Interface interfaceOf(const Program &program, const engine::Signature &signature
 Interface interfaceOf(ElementType type, const format::Encoding &from, const format::Encoding &to,
                       const std::string &name) {
   engine::requireConvertible(type, from, to);
+  if (std::string why = format::whyNotResolved(from); !why.empty())
+    throw Error(why);
   if (to.explicitVal)
     throwError("a kernel compiled ahead of time does not make tensors without values: leave out explicitVal");
   if (to.crdWidth == 2)

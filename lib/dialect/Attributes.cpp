@@ -83,6 +83,7 @@ const AttributeRule ofArguments[] = {
     {kNoPaddingAttr, {}, is<UnitAttr>, "no value"},
     {kStatementAttr, {}, isCount, "the number of a statement, an i64"},
     {kWholeAttr, {}, is<EncodingAttr>, "a #tulle.encoding"},
+    {kSliceAttr, {}, is<SliceNumberAttr>, "a #tulle.slice_number<…>"},
     {kSourceAttr, {}, is<EncodingAttr>, "a #tulle.encoding"},
 };
 
@@ -142,6 +143,30 @@ LogicalResult verifyDisjoint(Operation *op, unsigned region, unsigned argument, 
   return success();
 }
 
+/// What the caller has of the tensor, which is an argument too, whole or converted, has a '?' there.
+LogicalResult verifySliceNumber(Operation *op, unsigned argument, SliceNumberAttr number) {
+  Region &body = op->getRegion(0);
+  if (!body.empty() && !body.getArgument(argument).getType().isIndex())
+    return op->emitError() << "'" << kSliceAttr << "': expected an argument of type index, got "
+                           << body.getArgument(argument).getType();
+  auto all = op->getAttrOfType<ArrayAttr>("arg_attrs");
+  for (DictionaryAttr own : all.getAsRange<DictionaryAttr>()) {
+    auto given = own.getAs<EncodingAttr>(own.get(kWholeAttr) ? kWholeAttr : kSourceAttr);
+    if (!given || own.get(kNameAttr) != number.getTensor() || number.getDim() >= given.getValue().order())
+      continue;
+    const std::optional<tulle::format::Slice> &slice = given.getValue().dims[number.getDim()].slice;
+    const std::optional<int64_t> known = !slice                                  ? std::optional<int64_t>(0)
+                                         : number.getPart() == SlicePart::Offset ? slice->offset
+                                         : number.getPart() == SlicePart::Size   ? slice->size
+                                                                                 : slice->stride;
+    if (!known)
+      return success();
+  }
+  return op->emitError() << "'" << kSliceAttr << "': no argument called " << number.getTensor() << " has, by "
+                         << kWholeAttr << " or " << kSourceAttr << ", a '?' as the "
+                         << stringifySlicePart(number.getPart()) << " of dimension " << number.getDim();
+}
+
 } // namespace
 
 LogicalResult RepeatAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t number, int64_t most,
@@ -165,6 +190,8 @@ LogicalResult TulleDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
                                                      NamedAttribute attribute) {
   if (failed(verifyRule(op, attribute, ofArguments, "arguments")))
     return failure();
+  if (attribute.getName() == kSliceAttr)
+    return verifySliceNumber(op, argument, cast<SliceNumberAttr>(attribute.getValue()));
   return attribute.getName() == kDisjointAttr ? verifyDisjoint(op, region, argument, attribute) : success();
 }
 

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral kStatementAttr = "tulle.statement";
 /// The encoding, with slices, of the tensor that the caller has; the argument is the tensor that these were
 /// cut from.
 inline constexpr llvm::StringLiteral kWholeAttr = "tulle.whole";
+/// The number of a slice that the argument, of type index, is (SliceNumberAttr).
+inline constexpr llvm::StringLiteral kSliceAttr = "tulle.slice";
 
 /// The encoding that the caller's tensor has before it converts it to the argument's.
 inline constexpr llvm::StringLiteral kSourceAttr = "tulle.source";

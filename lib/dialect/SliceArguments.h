@@ -1,19 +1,28 @@
-// Replaces function arguments that are slices by the tensors they were cut from.
+// Function arguments that are slices, and the tensors they were cut from.
 #pragma once
 #include "dialect/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
 
 namespace tulle::dialect {
 
-/// The slice of every dimension of the tensor's encoding; nothing where a dimension is whole.
-llvm::SmallVector<std::optional<format::Slice>> slicesOf(mlir::RankedTensorType type);
+/// Coordinate c of a slice is offset + stride * c of what it was cut from: constants, or values of type
+/// index.
+struct SliceNumbers {
+  mlir::OpFoldResult offset, size, stride;
+};
+/// By dimension; nothing where it is whole.
+using Slices = llvm::SmallVector<std::optional<SliceNumbers>>;
 
 /// Whether the entries of a part of a dimension that the level stores are found by search: they are
 /// neighbours.
 bool canBeCut(const format::LevelFormat &level);
 
 /// Makes a function's argument the tensor that its slices were cut from, and notes what the caller has in
-/// `tulle.whole`. The sizes of sliced dimensions become constants; whoever else uses the argument must be
-/// rewritten.
-void replaceSliceByWhole(mlir::BlockArgument arg);
+/// `tulle.whole`. A `?` becomes an argument of its own, behind the tensor (`tulle.slice`). The sizes of
+/// sliced dimensions are those of the slices; whoever else uses the argument must be rewritten.
+Slices replaceSliceByWhole(mlir::BlockArgument arg);
+
+/// Erases the arguments that hold numbers of slices nobody asks for.
+void eraseUnusedSliceNumbers(mlir::Operation *function);
 
 } // namespace tulle::dialect

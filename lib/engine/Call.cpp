@@ -479,9 +479,17 @@ static void checkCount(const Tensor &tensor) {
                tensor.storedCount(), tensor.encoding->posWidth, format::print(tensor.encoding));
 }
 
+int64_t SliceNumber::of(const Tensor &tensor) const {
+  const std::optional<format::Slice> &slice = tensor.encoding->dims[dimension].slice;
+  if (!slice)
+    throw InternalError("a number of a slice is asked for of what is none");
+  return part == Offset ? *slice->offset : part == Size ? *slice->size : *slice->stride;
+}
+
+static void *integer(int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); }
+
 static void append(std::vector<void *> &slots, const Tensor &tensor) {
   checkCount(tensor);
-  auto integer = [](int64_t value) { return reinterpret_cast<void *>(uintptr_t(value)); };
   for (const Buffer &buffer : tensor.buffers) {
     // Code takes the number of values for a bound of that of entries.
     const bool isValues = &buffer == &tensor.buffers.back();
@@ -524,8 +532,11 @@ CallReport call(const CompiledStatement &code, const std::vector<const Tensor *>
                 const std::vector<CallResult> &results, const ThreadSettings &threads) {
   std::vector<void *> slots;
   slots.reserve(24 * arguments.size()); // of most formats
-  for (const Tensor *argument : arguments)
-    append(slots, *argument);
+  for (size_t k = 0; k < arguments.size(); ++k)
+    if (const std::optional<SliceNumber> &number = code.arguments[k].number)
+      slots.push_back(integer(number->of(*arguments[k])));
+    else
+      append(slots, *arguments[k]);
   size_t next = slots.size();
   for (const CallResult &result : results)
     if (result.made)

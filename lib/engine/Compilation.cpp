@@ -206,6 +206,11 @@ std::vector<CompiledStatement> Compilation::statements() {
     statement.function = function.getName().str();
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned number = argument.getArgNumber();
+      if (auto slice = function.getArgAttrOfType<dialect::SliceNumberAttr>(number, dialect::kSliceAttr)) {
+        const SliceNumber part{unsigned(slice.getDim()), SliceNumber::Part(slice.getPart())};
+        statement.arguments.push_back({tensorNamed(slice.getTensor()), {}, false, false, 0, part});
+        continue;
+      }
       auto type = mlir::dyn_cast<mlir::RankedTensorType>(argument.getType());
       if (!type)
         throw InternalError("an argument of a statement is not a tensor");

@@ -104,6 +104,20 @@ bool dependsOnSizes(const notation::Program &program) {
                              [&](const notation::Statement &s) { return dependsOnSizes(program, s); });
 }
 
+format::Encoding withOpenSlices(format::Encoding encoding) {
+  for (format::Dimension &dimension : encoding.dims)
+    if (std::optional<format::Slice> &slice = dimension.slice)
+      slice = format::Slice{std::nullopt, std::nullopt, slice->stride == 1 ? slice->stride : std::nullopt};
+  return encoding;
+}
+
+notation::Program withOpenSlices(notation::Program program) {
+  for (notation::TensorDecl &tensor : program.tensors)
+    if (format::hasSlices(tensor.encoding))
+      tensor.encoding = withOpenSlices(tensor.encoding);
+  return program;
+}
+
 std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return fmt::format(
@@ -121,7 +135,8 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
   const bool sizes = dependsOnSizes(program);
   std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
   for (const notation::TensorDecl &tensor : program.tensors) {
-    format::Encoding encoding = tensor.encoding;
+    format::Encoding encoding =
+        format::hasSlices(tensor.encoding) ? withOpenSlices(tensor.encoding) : tensor.encoding;
     if (format::isAllDense(encoding)) // widths of nothing
       encoding.posWidth = encoding.crdWidth = 0;
     key += tensor.name + " " + std::string(name(tensor.type)) + " " + format::print(encoding) +
@@ -184,7 +199,7 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (stage == Stage::Schedule)
     for (const std::string &primitive : notation::primitivesOfLoops(program))
       text += primitive + ";\n";
-  return text + compilationOf(program, options).text(stage);
+  return text + compilationOf(withOpenSlices(program), options).text(stage);
 }
 
 //===--- Kernels that are there already ---===//
@@ -278,8 +293,9 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
 std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
   checkOptions(options);
   auto begin = std::chrono::steady_clock::now();
-  auto [kernel, origin] = findOrCompile(cacheKey(program, options), options,
-                                        [&] { return compilationOf(program, options).object(); });
+  auto [kernel, origin] = findOrCompile(cacheKey(program, options), options, [&] {
+    return compilationOf(withOpenSlices(program), options).object();
+  });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }

@@ -105,7 +105,7 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   const bool own = std::all_of(tensor.buffers.begin(), tensor.buffers.end(),
                                [](const runtime::Buffer &buffer) { return buffer.own; });
   const Tensor source = runtime::whole(tensor); // the code of a slice takes what it was cut from
-  const OneOp conversion = conversionOp(tensor.type, tensor.encoding, encoding,
+  const OneOp conversion = conversionOp(tensor.type, withOpenSlices(tensor.encoding), encoding,
                                         indicesFit32(source.dims, source.mostSlots()), own);
   auto begin = std::chrono::steady_clock::now();
   auto [kernel, origin] = conversion.kernel(options);
@@ -115,7 +115,11 @@ Tensor run(const Tensor &tensor, const Encoding &encoding, const Options &option
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   report.compileMs += elapsed.count();
   Tensor made(encoding, tensor.type, tensor.dims);
-  report.convertMs += call(kernel->statements.front(), {&source}, {{{}, &made}}, threadSettings(options)).ms;
+  const CompiledStatement &code = kernel->statements.front();
+  std::vector<const Tensor *> arguments;
+  for (const Argument &argument : code.arguments)
+    arguments.push_back(argument.number ? &tensor : &source);
+  report.convertMs += call(code, arguments, {{{}, &made}}, threadSettings(options)).ms;
   return made;
 }
 

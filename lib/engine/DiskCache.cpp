@@ -202,7 +202,10 @@ static Json toJson(const ObjectCode &code) {
   for (const CompiledStatement &statement : code.statements) {
     Json list = Json::array();
     for (const Argument &a : statement.arguments)
-      list.push_back({a.tensor, format::print(a.encoding), a.result, a.whole, a.statement});
+      if (a.number)
+        list.push_back({a.tensor, a.number->dimension, unsigned(a.number->part)});
+      else
+        list.push_back({a.tensor, format::print(a.encoding), a.result, a.whole, a.statement});
     Json made = Json::array();
     for (const MadeTensor &m : statement.made)
       made.push_back({m.tensor, format::print(m.encoding)});
@@ -220,8 +223,12 @@ static ObjectCode fromJson(const Json &json) {
   for (const Json &statement : json.at(0)) {
     CompiledStatement &made = code.statements.emplace_back();
     for (const Json &a : statement.at(0))
-      made.arguments.push_back(
-          {a.at(0), format::parseEncoding(a.at(1).get<std::string>()), a.at(2), a.at(3), a.at(4)});
+      if (a.size() == 3)
+        made.arguments.push_back(
+            {a.at(0), {}, false, false, 0, SliceNumber{a.at(1), SliceNumber::Part(a.at(2).get<unsigned>())}});
+      else
+        made.arguments.push_back(
+            {a.at(0), format::parseEncoding(a.at(1).get<std::string>()), a.at(2), a.at(3), a.at(4)});
     made.function = statement.at(2);
     made.tensor = statement.at(3);
     for (const Json &m : statement.at(1))

@@ -38,14 +38,24 @@ std::vector<std::string> strategyNames();
 /// vector.
 std::vector<std::string> tailNames();
 
-/// One stored buffer set a kernel takes.
+/// A number of the slice that the caller's tensor is.
+struct SliceNumber {
+  enum Part : unsigned { Offset, Size, Stride };
+  unsigned dimension;
+  Part part;
+  /// Of a tensor that is a slice in the dimension.
+  int64_t of(const runtime::Tensor &tensor) const;
+};
+
+/// One stored buffer set a kernel takes, or a number.
 struct Argument {
   unsigned tensor; ///< index in program.tensors
   format::Encoding
       encoding; ///< how the kernel wants it: the caller converts when the tensor is stored otherwise
   bool result = false;
-  bool whole = false;     ///< the tensor that the caller's slice was cut from
-  unsigned statement = 0; ///< of a result: the first that writes to it
+  bool whole = false;                     ///< the tensor that the caller's slice was cut from
+  unsigned statement = 0;                 ///< of a result: the first that writes to it
+  std::optional<SliceNumber> number = {}; ///< that is all it is
 };
 
 /// A new tensor that code makes.
@@ -56,7 +66,7 @@ struct MadeTensor {
 
 /// The code of a statement, or of several: `entry(slots)` with 8-byte slots, five for each buffer (data,
 /// data, 0, count, 1) of each argument in layout order, then one for each of its dimension sizes; arguments
-/// in order. Behind them it writes five for each buffer of the tensors that it makes.
+/// in order, one slot for a number. Behind them it writes five for each buffer of the tensors that it makes.
 struct CompiledStatement {
   std::vector<Argument> arguments;
   std::vector<MadeTensor> made;

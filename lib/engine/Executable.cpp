@@ -306,8 +306,9 @@ private:
     for (const Argument &argument : code.arguments) {
       if (argument.result)
         results.push_back(arguments.size());
-      arguments.push_back(argument.result ? nullptr
-                                          : &in(argument.tensor, argument.encoding, argument.whole));
+      arguments.push_back(argument.result   ? nullptr
+                          : argument.number ? &*tensors[argument.tensor]
+                                            : &in(argument.tensor, argument.encoding, argument.whole));
     }
     std::sort(results.begin(), results.end(),
               [&](size_t a, size_t b) { return code.arguments[a].statement < code.arguments[b].statement; });

@@ -95,7 +95,7 @@ std::string stageColumns(const notation::Program &program, const Options &option
   std::string columns =
       column("schedule", "what was chosen", lineTag(explain(program, "schedule", options), ""), true);
   std::string buttons = "<button data-stage=\"stage-schedule\" class=\"on\">schedule</button>";
-  Compilation compilation = compilationOf(program, options);
+  Compilation compilation = compilationOf(withOpenSlices(program), options);
   compilation.keepReasons();
   for (const pipeline::StageInfo &info : pipeline::stages()) {
     if (info.stage == Stage::Notation || info.stage == Stage::Schedule)

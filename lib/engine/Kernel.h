@@ -66,6 +66,10 @@ bool indicesFit32(const std::vector<int64_t> &dims, int64_t entries = 0);
 /// The same for every tensor of a program.
 bool coordinatesFit32(const notation::Program &program);
 
+/// What code for slices is compiled for: with `?` for offsets and sizes, and for strides that are not 1.
+format::Encoding withOpenSlices(format::Encoding encoding);
+notation::Program withOpenSlices(notation::Program program);
+
 /// Whether the code of a program is for the sizes that its tensors have, and no others.
 bool dependsOnSizes(const notation::Program &program);
 

@@ -17,7 +17,11 @@ struct Subscript {
   /// The operand stores the coordinates in order: those from the constant on are followed, as far as the
   /// index goes, even where the constant is 0 (the dimension may be longer).
   bool isPart = false;
-  bool isVariable() const { return isShifted() && constant == 0; }
+  /// The coordinates are those of a slice, which are others of the operand's.
+  bool isMoved = false;
+  /// Whether it is an index.
+  bool isIndex() const { return isShifted() && constant == 0; }
+  bool isVariable() const { return isIndex() && !isMoved; }
   /// Whether loops can follow the operand's coordinates.
   bool isFollowed() const { return isVariable() || (isShifted() && isPart); }
   /// A variable and a constant.

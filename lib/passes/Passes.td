@@ -67,8 +67,8 @@ def ExpandConcat : FunctionPass<"tulle-expand-concat", tulle # arith # scf # ten
 
 def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands whose level order no common loop order allows", [{
   For every linalg.generic the loop order is planned (iteration/Plan.h). The operand that does not fit is read through
-  a `tulle.convert` to the cheapest encoding that does, and a remark says so. Of an argument that `tulle.whole` marks, the slice
-  is converted, with plain subscripts. After this pass `tulle-sparsify` finds a loop order for every statement.
+  a `tulle.convert` to the cheapest encoding that does, and a remark says so. Of a `tensor.extract_slice`, the argument is converted, whose
+  slice the caller has. After this pass `tulle-sparsify` finds a loop order for every statement.
 }]>;
 
 def AlignLoops : ModulePass<"tulle-align-loops", tulle, "Begin loops that make a dense tensor as those of its reader begin", [{
@@ -84,10 +84,11 @@ def ResolveWidths : ModulePass<"tulle-resolve-widths", tulle, "Name the widths o
 }]>;
 
 def ResolveSlices : FunctionPass<"tulle-resolve-slices", tulle # linalg # arith # tensor,
-    "Rewrite operands that are slices as subscripts of the tensors they were cut from", [{
+    "Let statements read slices in the tensors that they were cut from", [{
   An argument whose encoding has slices, each of a dimension that one dense level stores, or of stride 1 and one ordered compressed level,
-  becomes the tensor it was cut from: subscript `c` is `offset + stride * c` there, nothing is copied, and the argument's attribute
-  `tulle.whole` records the encoding the caller has. Loops over a compressed level visit the part of it (`tulle.restrict`, `tulle.shift`),
+  becomes the tensor it was cut from, of which statements read a `tensor.extract_slice`: nothing is copied, and the argument's attribute
+  `tulle.whole` records the encoding the caller has. A `?` of the encoding is an argument of type index behind the tensor, whose attribute
+  `tulle.slice` says which number it is. `tulle-sparsify` visits the part of a compressed level (`tulle.restrict`, `tulle.shift`),
   whose ends are searched below each parent. Other slices are read through a `tulle.convert` to a format without slices, which the caller runs; a remark says so.
   A slice cannot be a result.
 }]>;
@@ -439,6 +440,11 @@ def NormalizeLoops : FunctionPass<"tulle-normalize-loops", arith # scf, "Count t
   A loop whose body subtracts its lower bound from its index (the coordinates below a parent of a ragged or banded level) counts from 0. A loop
   from 0 that does nothing where its index is not below a bound that is known before it (the coordinates that another level has, too)
   ends there. What the loop updates is then seen to be the same for all iterations of a loop around.
+}]>;
+
+def ViewSegments : FunctionPass<"tulle-view-segments", arith # memref, "Read segments of rows from an offset on in a view of the positions", [{
+  `tulle.segment %pos[%i + %offset]` in a loop over `%i` (rows of a slice, or of `A(i+3,j)`) becomes `tulle.segment %rows[%i]`, where `%rows` is a
+  view of the positions from `%offset` on, made before the loop: passes see a loop over consecutive segments.
 }]>;
 
 def DistributeFunctions : FunctionPass<"tulle-distribute-functions", arith # scf # memref, "Run functions of short rows over all entries of a block", [{

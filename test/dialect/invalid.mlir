@@ -373,6 +373,24 @@ func.func @disjoint(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0>}) 
 
 // -----
 
+#CUT = #tulle.encoding<{ map = (i : #tulle<slice(?, 4, 1)>) -> (i : dense) }>
+// expected-error @+1 {{'tulle.slice': no argument called "x" has, by tulle.whole or tulle.source, a '?' as the size of dimension 0}}
+func.func @slice_number(%x: tensor<?xf64> {tulle.name = "x", tulle.whole = #CUT},
+                        %n: index {tulle.slice = #tulle.slice_number<tensor = "x", dim = 0, part = size>}) {
+  return
+}
+
+// -----
+
+#CUT = #tulle.encoding<{ map = (i : #tulle<slice(?, 4, 1)>) -> (i : dense) }>
+// expected-error @+1 {{'tulle.slice': expected an argument of type index, got 'i64'}}
+func.func @slice_number(%x: tensor<?xf64> {tulle.name = "x", tulle.whole = #CUT},
+                        %n: i64 {tulle.slice = #tulle.slice_number<tensor = "x", dim = 0, part = offset>}) {
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 // expected-error @+1 {{'tulle.disjoint': expected numbers, or -1 where nothing is known, an array<i64>, got array<i64: 0, -2>}}
 func.func @disjoint_numbers(%a: tensor<?x?xf64, #CSR> {tulle.disjoint = array<i64: 0, -2>}) {

@@ -3,16 +3,14 @@
 #ROWS = #tulle.encoding<{ map = (i : #tulle<slice(3, 4, 2)>, j) -> (i : dense, j : compressed) }>
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 
-// Row i is row 3 + 2 i of the whole. An operand that is never read says how far i runs.
+// Row i is row 3 + 2 i of the whole.
 // CHECK: #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
-// CHECK: #[[ROW:.*]] = affine_map<(d0, d1) -> (d0 * 2 + 3, d1)>
-// CHECK: #[[I:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @total(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A", tulle.whole = #{{.*}}slice(3, 4, 2){{.*}}}
-// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
-// CHECK-DAG: %[[EXTENT:.*]] = tensor.empty() : tensor<4xi1>
-// CHECK: linalg.generic {indexing_maps = [#[[ROW]], #[[I]], #{{.*}}]{{.*}}ins(%[[A]], %[[EXTENT]] :
-// CHECK-NEXT: ^bb0(%{{.*}}: f64, %{{.*}}: i1, %{{.*}}: f64):
+// CHECK: %[[COLUMNS:.*]] = tensor.dim %[[A]], %c1
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[A]][3, 0] [4, %[[COLUMNS]]] [2, 1] : tensor<?x?xf64, #CSR> to tensor<4x?xf64, #CSR>
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK: linalg.generic {{.*}}ins(%[[PART]] :
 // CHECK: return %{{.*}}, %[[FOUR]]
 func.func @total(%A: tensor<?x?xf64, #ROWS> {tulle.name = "A"}, %s: tensor<f64> {tulle.name = "s"}) -> (tensor<f64>, index) {
   %c0 = arith.constant 0 : index
@@ -32,10 +30,10 @@ func.func @total(%A: tensor<?x?xf64, #ROWS> {tulle.name = "A"}, %s: tensor<f64> 
 #COLUMNS = #tulle.encoding<{ map = (i, j : #tulle<slice(3, 4, 1)>) -> (i : dense, j : compressed) }>
 
 // Neighbouring columns of the compressed level are an interval of each row.
-// CHECK: #[[COLUMN:.*]] = affine_map<(d0, d1) -> (d0, d1 + 3)>
 // CHECK-LABEL: func.func @interval(
 // CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A", tulle.whole = #{{.*}}slice(3, 4, 1){{.*}}}
-// CHECK: linalg.generic {indexing_maps = [#[[COLUMN]], {{.*}}]{{.*}}ins(%[[A]], %{{.*}} :
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[A]][0, 3] [%{{.*}}, 4] [1, 1] : tensor<?x?xf64, #CSR> to tensor<?x4xf64, #CSR>
+// CHECK: linalg.generic {{.*}}ins(%[[PART]] :
 func.func @interval(%A: tensor<?x?xf64, #COLUMNS> {tulle.name = "A"}, %y: tensor<?xf64> {tulle.name = "y"}) -> tensor<?xf64> {
   %r = linalg.generic {
     indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
@@ -99,13 +97,44 @@ func.func @result(%x: tensor<4xf64, #PART>) -> tensor<4xf64, #PART> {
 
 // -----
 
-#UNKNOWN = #tulle.encoding<{ map = (i : #tulle<slice(0, 4, ?)>) -> (i : dense) }>
+#ANY = #tulle.encoding<{ map = (i : #tulle<slice(?, ?, ?)>, j : #tulle<slice(2, ?, 1)>) -> (i : dense, j : compressed) }>
 
-// expected-error @below {{argument 0: the stride of the slice of dimension i is '?', and nothing says what it is; give a number}}
-func.func @unknown(%x: tensor<4xf64, #UNKNOWN>, %s: tensor<f64>) -> tensor<f64> {
+// What only the caller knows is an argument behind the tensor.
+// CHECK-LABEL: func.func @any(
+// CHECK-SAME: %[[A:[^:]*]]: tensor<?x?xf64, #CSR> {tulle.name = "A", tulle.whole = #tulle.encoding<{ map = (i : #tulle<slice(?, ?, ?)>, j : #tulle<slice(2, ?, 1)>) -> {{.*}} }>},
+// CHECK-SAME: %[[FROM:[^:]*]]: index {tulle.name = "A.offset0", tulle.slice = #tulle.slice_number<tensor = "A", dim = 0, part = offset>},
+// CHECK-SAME: %[[ROWS:[^:]*]]: index {tulle.name = "A.size0", tulle.slice = #tulle.slice_number<tensor = "A", dim = 0, part = size>},
+// CHECK-SAME: %[[STEP:[^:]*]]: index {tulle.name = "A.stride0", tulle.slice = #tulle.slice_number<tensor = "A", dim = 0, part = stride>},
+// CHECK-SAME: %[[COLUMNS:[^:]*]]: index {tulle.name = "A.size1", tulle.slice = #tulle.slice_number<tensor = "A", dim = 1, part = size>},
+// CHECK-SAME: tensor<f64> {tulle.name = "s"}
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[A]][%[[FROM]], 2] [%[[ROWS]], %[[COLUMNS]]] [%[[STEP]], 1] : tensor<?x?xf64, #CSR> to tensor<?x?xf64, #CSR>
+// CHECK: linalg.generic {{.*}}ins(%[[PART]] :
+// CHECK: return %{{.*}}, %[[ROWS]]
+func.func @any(%A: tensor<?x?xf64, #ANY> {tulle.name = "A"}, %s: tensor<f64> {tulle.name = "s"}) -> (tensor<f64>, index) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %A, %c0 : tensor<?x?xf64, #ANY>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]
+  } ins(%A : tensor<?x?xf64, #ANY>) outs(%s : tensor<f64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %sum = arith.addf %acc, %a : f64
+    linalg.yield %sum : f64
+  } -> tensor<f64>
+  return %r, %rows : tensor<f64>, index
+}
+
+// -----
+
+#STEP = #tulle.encoding<{ map = (i : #tulle<slice(0, 4, ?)>) -> (i : compressed) }>
+
+// A step that may not be 1 is no interval.
+// CHECK-LABEL: func.func @step(
+// CHECK: tulle.convert
+func.func @step(%x: tensor<4xf64, #STEP>, %s: tensor<f64>) -> tensor<f64> {
+  // expected-remark @below {{operand 0 is copied before the loops}}
   %r = linalg.generic {
     indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]
-  } ins(%x : tensor<4xf64, #UNKNOWN>) outs(%s : tensor<f64>) {
+  } ins(%x : tensor<4xf64, #STEP>) outs(%s : tensor<f64>) {
   ^bb0(%a: f64, %acc: f64):
     %sum = arith.addf %acc, %a : f64
     linalg.yield %sum : f64

@@ -117,6 +117,43 @@ TEST(Slices, whatIsNotCopied) {
     EXPECT_THAT(remarks(part), testing::Contains(HasSubstr("A is copied before the loops")));
 }
 
+/// Numbers of slices are arguments of the code, of statements that are one function, too.
+TEST(Slices, oneKernelForAll) {
+  Tensor all = doubles({9, 9}, matrix, "CSR");
+  auto run = [&](const Cut &rows, const Cut &columns) {
+    Tensor part = cut(cut(all, 0, rows), 1, columns),
+           x = doubles({columns.size}, pattern(size_t(columns.size)));
+    auto kernel =
+        compile(check("y(i) = A(i,j) * x(j) * 1.25; z(i) = y(i) - A(i,j)", {{"A", part}, {"x", x}}));
+    std::vector<std::optional<Tensor>> tensors(kernel->program().tensors.size());
+    for (size_t t = 0; t < tensors.size(); ++t)
+      if (const std::string &name = kernel->program().tensors[t].name; kernel->program().tensors[t].input)
+        tensors[t] = name == "A" ? part : x;
+    kernel->run(tensors);
+    const std::vector<double> model = modelOf(rows, columns);
+    std::vector<double> z(size_t(rows.size));
+    for (size_t k = 0; k < model.size(); ++k)
+      z[k / size_t(columns.size)] +=
+          model[k] * (pattern(size_t(columns.size))[k % size_t(columns.size)] * 1.25 - 1);
+    for (size_t t = 0; t < tensors.size(); ++t)
+      if (kernel->program().tensors[t].name == "z")
+        EXPECT_EQ(elements(*tensors[t]), z);
+    return std::string(kernel->origin());
+  };
+  run({0, 4, 1}, {5, 4, 1});
+  EXPECT_EQ(run({2, 5, 1}, {2, 5, 1}), "memory cache");
+  EXPECT_EQ(run({8, 1, 1}, {0, 9, 1}), "memory cache");
+  run({0, 5, 2}, {5, 4, 1}); // rows that are apart
+  EXPECT_EQ(run({1, 3, 3}, {0, 4, 1}), "memory cache");
+  // The copies are made by one conversion.
+  run({0, 5, 2}, {1, 4, 2});
+  ConversionReport report;
+  EXPECT_EQ(elements(convert(cut(cut(all, 0, {1, 3, 3}), 1, {0, 3, 3}), format::parseFormat("CSR", 2), {},
+                             &report)),
+            modelOf({1, 3, 3}, {0, 3, 3}));
+  EXPECT_NE(std::string(report.origin), "compiled");
+}
+
 /// Intervals of several operands, and of a whole one beside them, in all ways that two lists meet.
 TEST(Slices, intervalsMeet) {
   const std::vector<double> other = pattern(9 * 20);

@@ -332,7 +332,10 @@ func::FuncOp Lowering::createFunction() {
   for (BlockArgument arg : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     if (!type) {
-      values.map(arg, take(1).front());
+      Value plain = take(1).front();
+      values.map(arg, plain);
+      if (auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr))
+        levels::named(plain, name.getValue());
       continue;
     }
     const format::Layout layout = format::layout(getEncoding(type).getValue());

@@ -3,6 +3,7 @@
 // their levels, iterators, and values.
 #include "passes/sparsify/Emitter.h"
 #include "dialect/Scalars.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
@@ -516,16 +517,27 @@ bool LoopEmitter::coordinateOf(const LoopState &s, const SparseOperand &operand,
       if (v.index == index && !s.coordinates[d])
         return false;
   Arith a{b, loc};
-  out = a.mod(a.div(subscriptValue(s, subscript), digit.stride), digit.modulus);
+  out = a.mod(a.div(subscriptValue(s, operand, digit.dim), digit.stride), digit.modulus);
   return true;
 }
 
-Value LoopEmitter::subscriptValue(const LoopState &s, const Subscript &subscript) {
+Value LoopEmitter::subscriptValue(const LoopState &s, const SparseOperand &operand, unsigned dim) {
+  const Subscript &subscript = operand.subscripts[dim];
   Arith a{b, loc};
   Value sum = a.constant(subscript.constant);
   for (auto [index, coefficient] : subscript.terms)
     sum = a.add(a.mul(indexValue(s, index), coefficient), sum);
-  return a.mod(a.div(sum, subscript.divisor), subscript.modulus);
+  return inWhole(operand, dim, a.mod(a.div(sum, subscript.divisor), subscript.modulus));
+}
+
+/// The coordinate of what a slice was cut from.
+Value LoopEmitter::inWhole(const SparseOperand &operand, unsigned dim, Value coordinate) {
+  if (!operand.subscripts[dim].isMoved)
+    return coordinate;
+  tensor::ExtractSliceOp slice = operand.slice;
+  auto number = [&](OpFoldResult given) { return getValueOrCreateConstantIndexOp(b, loc, given); };
+  Value distance = b.createOrFold<arith::MulIOp>(loc, coordinate, number(slice.getMixedStrides()[dim]));
+  return b.createOrFold<arith::AddIOp>(loc, distance, number(slice.getMixedOffsets()[dim]));
 }
 
 /// The index's value so far: the sum of its bound digits.
@@ -564,14 +576,18 @@ Value LoopEmitter::dimSize(unsigned index) {
   unsigned dim = 0;
   for (const SparseOperand &operand : statement.operands)
     for (auto [d, subscript] : llvm::enumerate(operand.subscripts)) {
-      if (!subscript.isVariable() || subscript.terms[0].first != index)
+      if (!subscript.isIndex() || subscript.terms[0].first != index)
         continue;
-      bool fixed = !cast<RankedTensorType>(operand.tensor.getType()).isDynamicDim(d);
+      tensor::ExtractSliceOp slice = operand.slice;
+      bool fixed =
+          !cast<RankedTensorType>(slice ? slice.getType() : operand.tensor.getType()).isDynamicDim(d);
       if (!found || fixed) {
         found = &operand;
         dim = d;
       }
     }
+  if (tensor::ExtractSliceOp slice = found->slice)
+    return getValueOrCreateConstantIndexOp(b, loc, slice.getMixedSizes()[dim]);
   Value tensor = found->tensor;
   // What is known of sizes is known of arguments.
   if (auto selection = tensor.getDefiningOp<dialect::OneHotOp>()) {
@@ -600,13 +616,14 @@ Value LoopEmitter::space(const LoopState &s, unsigned operand) {
       dialect::SpaceOp::create(b, loc, type, o.tensor, iterators.size(), parent, condition(s, operand));
   if (o.digits.empty())
     return all;
-  const Subscript &subscript = o.subscripts[o.digits[iterators.size()].dim];
-  return subscript.isPart ? partOf(all, subscript) : all;
+  const unsigned dim = o.digits[iterators.size()].dim;
+  return o.subscripts[dim].isPart ? partOf(all, o, dim) : all;
 }
 
 /// The coordinates that the index reaches, counted as it is.
-Value LoopEmitter::partOf(Value space, const Subscript &subscript) {
-  Value begin = constant(subscript.constant);
+Value LoopEmitter::partOf(Value space, const SparseOperand &operand, unsigned dim) {
+  const Subscript &subscript = operand.subscripts[dim];
+  Value begin = inWhole(operand, dim, constant(subscript.constant));
   Value end = b.createOrFold<arith::AddIOp>(loc, begin, sizes[subscript.terms[0].first]);
   Value range = dialect::RangeOp::create(b, loc, begin, end);
   Value part = dialect::RestrictOp::create(b, loc, space.getType(), space, range);

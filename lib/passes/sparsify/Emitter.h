@@ -163,11 +163,12 @@ private:
   void follow(LoopState &s, unsigned operand);
   bool coordinateOf(const LoopState &s, const SparseOperand &operand, size_t level, Value &out);
   Value indexValue(const LoopState &s, unsigned index);
-  Value subscriptValue(const LoopState &s, const iteration::Subscript &subscript);
+  Value subscriptValue(const LoopState &s, const SparseOperand &operand, unsigned dim);
   Value extent(LoopState &s, unsigned depth);
   Value dimSize(unsigned index);
   Value space(const LoopState &s, unsigned operand);
-  Value partOf(Value space, const iteration::Subscript &subscript);
+  Value partOf(Value space, const SparseOperand &operand, unsigned dim);
+  Value inWhole(const SparseOperand &operand, unsigned dim, Value coordinate);
   Value iteratorOf(const LoopState &s, unsigned operand) const;
   mlir::Type iteratorType(unsigned operand, size_t level) const;
   std::optional<unsigned> nextSearch(const LoopState &s) const;

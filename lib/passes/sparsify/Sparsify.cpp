@@ -229,7 +229,7 @@ struct Sparsify : impl::SparsifyBase<Sparsify> {
   void eraseUnused() {
     SmallVector<Operation *> dead;
     getOperation()->walk([&](Operation *op) {
-      if (isa<dialect::FillOp, dialect::LikeOp, tensor::EmptyOp>(op))
+      if (isa<dialect::FillOp, dialect::LikeOp, tensor::EmptyOp, tensor::ExtractSliceOp>(op))
         dead.push_back(op);
     });
     for (Operation *op : llvm::reverse(dead))

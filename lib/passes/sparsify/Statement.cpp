@@ -21,6 +21,12 @@ Value beforeChecks(Value integers) {
   return integers;
 }
 
+tensor::ExtractSliceOp sliceBehind(Value operand) {
+  auto slice = operand.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && slice.getType().getRank() == slice.getSourceType().getRank() ? slice
+                                                                               : tensor::ExtractSliceOp();
+}
+
 namespace {
 
 /// The function argument that an operand is, or is converted from.
@@ -29,6 +35,8 @@ BlockArgument argumentOf(Value operand) {
     operand = reshape.getSource();
   if (auto selection = operand.getDefiningOp<dialect::OneHotOp>())
     operand = selection.getSource();
+  if (tensor::ExtractSliceOp slice = sliceBehind(operand))
+    operand = slice.getSource();
   operand = beforeChecks(operand);
   if (auto convert = operand.getDefiningOp<dialect::ConvertOp>())
     operand = convert.getSource();
@@ -97,6 +105,16 @@ bool isNewTensor(Value init) {
          !format::isAllDense(dialect::getEncoding(type).getValue());
 }
 
+/// Whether all of the dimension is in the slice.
+bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
+  const OpFoldResult size = slice.getMixedSizes()[dim];
+  const int64_t length = slice.getSourceType().getDimSize(dim);
+  auto own = dyn_cast<Value>(size) ? cast<Value>(size).getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  const bool isAll = own ? own.getSource() == slice.getSource() && own.getConstantIndex() == int64_t(dim)
+                         : !ShapedType::isDynamic(length) && isConstantIntValue(size, length);
+  return isAll && isZeroInteger(slice.getMixedOffsets()[dim]) && isOneInteger(slice.getMixedStrides()[dim]);
+}
+
 /// Whether one level stores the coordinates of the dimension, in order and as they are: those of a part of it
 /// are found by search.
 bool storesInOrder(const SparseOperand &operand, unsigned dim) {
@@ -113,6 +131,10 @@ bool storesInOrder(const SparseOperand &operand, unsigned dim) {
 
 LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOperand &out) {
   out.tensor = use.get();
+  if (!generic.isDpsInit(&use))
+    out.slice = sliceBehind(out.tensor);
+  if (out.slice)
+    out.tensor = out.slice.getSource();
   auto type = dyn_cast<RankedTensorType>(out.tensor.getType());
   if (!type)
     return generic.emitError("operand ") << use.getOperandNumber() << " is not a ranked tensor";
@@ -145,12 +167,16 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
       return generic.emitError("operand ") << use.getOperandNumber() << " has a subscript that is not affine";
     out.subscripts.push_back(s);
   }
-  auto arg = generic.isDpsInit(&use) ? BlockArgument() : dyn_cast<BlockArgument>(out.tensor);
-  auto whole = arg ? argumentAttr<dialect::EncodingAttr>(arg, dialect::kWholeAttr) : dialect::EncodingAttr();
   for (auto [d, s] : llvm::enumerate(out.subscripts)) {
-    const bool isCut = s.constant > 0 || (whole && whole.getValue().dims[d].slice);
+    const bool isCut = out.slice && !isWhole(out.slice, unsigned(d));
+    bool isInterval = isCut || s.constant > 0;
+    if (isCut) {
+      const bool isSolid = isOneInteger(out.slice.getMixedStrides()[d]);
+      s.isMoved = !isSolid || !isZeroInteger(out.slice.getMixedOffsets()[d]);
+      isInterval = isSolid;
+    }
     s.isPart =
-        isCut && !generic.isDpsInit(&use) && !out.byStorage && digits && storesInOrder(out, unsigned(d));
+        isInterval && !generic.isDpsInit(&use) && !out.byStorage && digits && storesInOrder(out, unsigned(d));
   }
   return success();
 }
@@ -200,9 +226,20 @@ size_t depthOf(const SparseOperand &operand) {
   return depth;
 }
 
+/// Whether two operands are slices by the same numbers, or none.
+bool areCutAlike(const SparseOperand &a, const SparseOperand &b) {
+  if (!a.slice || !b.slice)
+    return !a.slice && !b.slice;
+  tensor::ExtractSliceOp x = a.slice, y = b.slice;
+  return x.getMixedOffsets() == y.getMixedOffsets() && x.getMixedSizes() == y.getMixedSizes() &&
+         x.getMixedStrides() == y.getMixedStrides();
+}
+
 /// The levels that two operands with one pattern have in common: those of the dimensions up to the first that
 /// they are read at different subscripts of.
 std::optional<size_t> commonLevels(const SparseOperand &a, const SparseOperand &b, AffineMap x, AffineMap y) {
+  if (!areCutAlike(a, b))
+    return std::nullopt;
   unsigned order = 0;
   while (order < std::min(x.getNumResults(), y.getNumResults()) && x.getResult(order) == y.getResult(order))
     ++order;

@@ -3,16 +3,21 @@
 #pragma once
 #include "dialect/Dialect.h"
 #include "iteration/Tiles.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/sparsify/Algebra.h"
 
 namespace tulle::passes {
 
 /// The tensor whose integers are checked, or made coordinates, as these are.
 mlir::Value beforeChecks(mlir::Value integers);
+/// The op that an operand is a slice by, of as many dimensions as the tensor; null for others.
+mlir::tensor::ExtractSliceOp sliceBehind(mlir::Value operand);
 
 /// One input, or (last) the result.
 struct SparseOperand {
-  mlir::Value tensor;
+  mlir::Value tensor; ///< of a slice, what it was cut from
+  /// Coordinates of the slice have the subscripts; null for others.
+  mlir::tensor::ExtractSliceOp slice;
   dialect::EncodingAttr encoding;
   std::vector<format::Digit> digits; ///< one per level; none where the map is not made of digits
   std::vector<iteration::Subscript> subscripts;

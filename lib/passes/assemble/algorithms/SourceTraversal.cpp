@@ -2,7 +2,9 @@
 #include "passes/assemble/algorithms/SourceTraversal.h"
 #include "format/LevelKinds.h"
 #include "levels/Expression.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/assemble/choose/Order.h"
 
 using namespace mlir;
@@ -82,7 +84,7 @@ namespace {
 class Walk {
 public:
   Walk(OpBuilder &b, Location loc, Value tensor, ValueRange sizes, const std::vector<Expr> &inverse,
-       ArrayRef<std::optional<format::Slice>> slices, const Surroundings &surroundings)
+       const Slices &slices, const Surroundings &surroundings)
       : b(b), loc(loc), tensor(tensor), sizes(sizes), inverse(inverse), slices(slices),
         surroundings(surroundings), encoding(encodingOf(tensor)), dims(sizes.size()) {}
 
@@ -163,17 +165,16 @@ private:
 
   /// Goes on where the coordinate is one of the slice, with its coordinate there.
   void restrict(unsigned d) {
-    const int64_t stride = *slices[d]->stride, size = *slices[d]->size;
-    auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
-    Value distance = b.createOrFold<arith::SubIOp>(loc, dims[d], constant(*slices[d]->offset));
+    auto number = [&](OpFoldResult given) { return getValueOrCreateConstantIndexOp(b, loc, given); };
+    Value distance = b.createOrFold<arith::SubIOp>(loc, dims[d], number(slices[d]->offset));
     Value own = distance, inside;
-    if (stride != 1) {
-      own = arith::DivUIOp::create(b, loc, distance, constant(stride));
-      Value between = arith::RemUIOp::create(b, loc, distance, constant(stride));
-      inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, between, constant(0));
+    if (!isOneInteger(slices[d]->stride)) {
+      own = arith::DivUIOp::create(b, loc, distance, number(slices[d]->stride));
+      Value between = arith::RemUIOp::create(b, loc, distance, number(slices[d]->stride));
+      inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, between, number(b.getIndexAttr(0)));
     }
     // A coordinate before the slice is a huge unsigned one.
-    Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, own, constant(size));
+    Value below = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, own, number(slices[d]->size));
     inside = inside ? arith::AndIOp::create(b, loc, inside, below) : below;
     goOnIf(inside);
     dims[d] = own;
@@ -210,7 +211,7 @@ private:
   Value tensor;
   ValueRange sizes;
   const std::vector<Expr> &inverse; ///< looked at where the map is made of digits
-  ArrayRef<std::optional<format::Slice>> slices;
+  const Slices &slices;
   const Surroundings &surroundings;
   const format::Encoding &encoding;
   SmallVector<Value> levels, dims;
@@ -219,7 +220,7 @@ private:
 } // namespace
 
 void traverseStored(OpBuilder &b, Location loc, Value tensor, ValueRange sizes,
-                    const std::vector<Expr> &inverse, ArrayRef<std::optional<format::Slice>> slices,
+                    const std::vector<Expr> &inverse, const Slices &slices,
                     function_ref<void(ValueRange, Value)> leaf, const Surroundings &surroundings) {
   OpBuilder::InsertionGuard guard(b);
   Walk(b, loc, tensor, sizes, inverse, slices, surroundings).run(leaf);

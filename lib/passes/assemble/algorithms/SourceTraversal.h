@@ -1,6 +1,6 @@
 // A tensor's entries, in the order in which they are stored.
 #pragma once
-#include "dialect/Dialect.h"
+#include "dialect/SliceArguments.h"
 
 namespace tulle::assemble {
 
@@ -27,8 +27,7 @@ struct Surroundings {
 /// format::inverseMap of its encoding. What lies outside the slices of dimensions, if some are given, is left
 /// out, and coordinates are theirs.
 void traverseStored(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, mlir::ValueRange sizes,
-                    const std::vector<format::Expr> &inverse,
-                    llvm::ArrayRef<std::optional<format::Slice>> slices,
+                    const std::vector<format::Expr> &inverse, const dialect::Slices &slices,
                     llvm::function_ref<void(mlir::ValueRange, mlir::Value)> leaf,
                     const Surroundings &surroundings = {});
 

@@ -2,6 +2,7 @@
 // tulle-expand-convert: conversions as walks over their source.
 #include "dialect/Scalars.h"
 #include "dialect/SliceArguments.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -243,7 +244,6 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     OpBuilder b(op);
     Location loc = op.getLoc();
     RankedTensorType type = op.getResult().getType();
-    const SmallVector<std::optional<format::Slice>> slices = slicesOf(op.getSource().getType());
     const format::Encoding &source = getEncoding(op.getSource().getType()).getValue();
     const bool sliced = format::hasSlices(source);
     const format::Encoding &target = getEncoding(type).getValue();
@@ -255,15 +255,14 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
       return op.emitError("cannot walk over ")
              << format::displayName(source)
              << ": the coordinates of its dimensions do not follow from those of its levels";
-    if (std::string unknown = format::whyNotResolved(source); !unknown.empty())
-      return op.emitError() << unknown;
     if (sliced && !isa<BlockArgument>(op.getSource()))
       return op.emitError("only an argument of the function can be a slice");
+    auto order = AffineMapAttr::get(storageOrder(source, op.getContext()));
+    const Slices slices = sliced ? replaceSliceByWhole(cast<BlockArgument>(op.getSource())) : Slices();
     SmallVector<Value> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
-      sizes.push_back(slices[d] ? arith::ConstantIndexOp::create(b, loc, *slices[d]->size).getResult()
-                                : b.createOrFold<tensor::DimOp>(loc, op.getSource(), d));
-    auto order = AffineMapAttr::get(storageOrder(source, op.getContext()));
+      sizes.push_back(sliced && slices[d] ? getValueOrCreateConstantIndexOp(b, loc, slices[d]->size)
+                                          : b.createOrFold<tensor::DimOp>(loc, op.getSource(), d));
     UnitAttr unique = storesOnce(source) ? b.getUnitAttr() : UnitAttr();
     const bool drop = format::isAllDense(source) && !format::isAllDense(target);
     // A dense source may hold far fewer entries than slots, and a slice than what it was cut from.
@@ -271,8 +270,6 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
     auto made = AssembleOp::create(b, loc, type, sizes, bound, Value(), order, unique, CombineAttr(),
                                    AssemblyPlanAttr(), AssemblyStrategyAttr(), op.getShareAttr());
     b.createBlock(&made.getBody());
-    if (sliced)
-      replaceSliceByWhole(cast<BlockArgument>(op.getSource()));
     traverseStored(b, loc, op.getSource(), sizes, *inverse, slices, [&](ValueRange dims, Value value) {
       if (drop) {
         auto differs = scf::IfOp::create(b, loc, differsFromFill(b, loc, target, value), false);

@@ -57,8 +57,8 @@ public:
         return op.emitError("cannot walk over ")
                << format::displayName(encoding)
                << ": the coordinates of its dimensions do not follow from those of its levels";
-      if (std::string unknown = format::whyNotResolved(encoding); !unknown.empty())
-        return op.emitError() << unknown;
+      if (format::hasSlices(encoding))
+        return op.emitError("a part is a slice; convert it to a format without slices");
     }
     Value bound;
     for (Value part : parts) {
