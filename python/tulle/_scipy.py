@@ -83,21 +83,25 @@ def _contiguous(array):
     return np.ascontiguousarray(array)
 
 
+def _segments(obj):
+    """indptr, indices and data, of which SciPy's may be longer than what is stored."""
+    indptr, indices, data = obj.indptr, obj.indices, obj.data
+    stored = int(indptr[-1]) if len(indptr) else 0
+    if len(indices) != stored or len(data) != stored:
+        indices, data = indices[:stored], data[:stored]
+    return [_contiguous(indptr), _contiguous(indices), _contiguous(data)]
+
+
 def _rows(obj, check: bool):
-    stored = int(obj.indptr[-1]) if len(obj.indptr) else 0  # SciPy's arrays may be longer
-    level = len(obj.shape) - 1
-    buffers = [_contiguous(a) for a in (obj.indptr, obj.indices[:stored], obj.data[:stored])]
-    names = ["indptr", "indices", "data"]
-    name = "(i) -> (i : compressed)" if level == 0 else obj.format.upper()
-    return borrow(_element(obj), _shape(obj), name, buffers, names, check)
+    shape, names = _shape(obj), ["indptr", "indices", "data"]
+    name = "(i) -> (i : compressed)" if len(shape) == 1 else obj.format.upper()
+    return borrow(_element(obj), shape, name, _segments(obj), names, check)
 
 
 def _blocks(obj, check: bool):
     height, width = obj.blocksize
-    stored = int(obj.indptr[-1]) if len(obj.indptr) else 0
-    buffers = [_contiguous(a) for a in (obj.indptr, obj.indices[:stored], obj.data[:stored])]
-    buffers[2] = buffers[2].reshape(-1)
-    names = ["indptr", "indices", "data"]
+    indptr, indices, data = _segments(obj)
+    buffers, names = [indptr, indices, data.reshape(-1)], ["indptr", "indices", "data"]
     return borrow(_element(obj), _shape(obj), f"BCSR({height},{width})", buffers, names, check)
 
 

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from . import _core
+from . import _core, _scipy
 from ._borrow import borrow
 from ._errors import CopyWarning, TulleError
 from ._operators import Operators
@@ -112,9 +112,7 @@ class Tensor(Operators):
 
         CSR, CSC, BCSR and COO-soa share their memory with the tensor: SciPy's array is not to be changed.
         """
-        from ._scipy import to_scipy
-
-        return to_scipy(self)
+        return _scipy.to_scipy(self)
 
     def transpose(self, axes=None) -> "Tensor":
         """The tensor with its dimensions in another order, by default reversed; always a view."""
@@ -288,9 +286,7 @@ def _borrowed(obj, copy, check: bool) -> Tensor:
     if isinstance(obj, Tensor):
         return obj
     if _is_scipy(obj):
-        from ._scipy import from_scipy
-
-        return from_scipy(obj, copy, check)
+        return _scipy.from_scipy(obj, copy, check)
     if hasattr(obj, "__binsparse__"):
         from ._binsparse import from_binsparse
 
@@ -335,7 +331,9 @@ def _of_bits(tensor: Tensor, element: str) -> Tensor:
 def as_operand(obj, name: str) -> Tensor:
     """An operand of a kernel, called `name` in errors."""
     try:
-        return asarray(obj) if _is_scipy(obj) or hasattr(obj, "__binsparse__") else _dense(obj, None, name)
+        if _is_scipy(obj):
+            return _scipy.from_scipy(obj, None, True)
+        return asarray(obj) if hasattr(obj, "__binsparse__") else _dense(obj, None, name)
     except TulleError as error:
         text = str(error)
         raise TulleError(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
