@@ -9,7 +9,7 @@ namespace tulle::bench {
 
 namespace {
 
-constexpr double width = 260, height = 190, gapX = 70, gapY = 62, left = 60, top = 62;
+constexpr double width = 260, height = 190, gapX = 70, gapY = 62, left = 60;
 constexpr double fewest = 5e4, most = 2e8; ///< entries
 
 /// What belongs together: one kernel on inputs of one kind.
@@ -43,8 +43,8 @@ double perEntry(const Row &row, const std::string &competitor) {
 }
 
 std::string colorOf(size_t competitor) {
-  static constexpr const char *colors[] = {"#1d5c2e", "#c0392b", "#2b4c9b", "#b7791f",
-                                           "#6b3fa0", "#16808a", "#888888", "#d1589f"};
+  static constexpr const char *colors[] = {"#1d5c2e", "#c0392b", "#2b4c9b", "#b7791f", "#6b3fa0", "#16808a",
+                                           "#888888", "#d1589f", "#6fbf73", "#e58e73", "#86a8e0", "#3d3d3d"};
   return colors[competitor % std::size(colors)];
 }
 
@@ -124,12 +124,19 @@ std::string growthSvg(const Report &report) {
     return std::ranges::none_of(report.rows, [&](const Row &row) { return row.times.contains(name); });
   });
   constexpr size_t columns = 2;
+  constexpr double right = left + columns * (width + gapX);
   std::string body;
-  double x = left;
+  double x = left, y = 40;
   for (size_t k = 0; k < names.size(); ++k) {
-    body += fmt::format("<text x=\"{}\" y=\"40\" fill=\"{}\">● {}</text>\n", x, colorOf(k), names[k]);
-    x += 24 + 7.0 * double(names[k].size());
+    const double length = 24 + 7.0 * double(names[k].size());
+    if (x + length > right) {
+      x = left;
+      y += 16;
+    }
+    body += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"{}\">● {}</text>\n", x, y, colorOf(k), names[k]);
+    x += length;
   }
+  const double top = y + 34;
   for (size_t p = 0; p < panels.size(); ++p) {
     const double atX = left + double(p % columns) * (width + gapX),
                  atY = top + double(p / columns) * (height + gapY);
@@ -145,7 +152,7 @@ std::string growthSvg(const Report &report) {
              "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
              "<text x=\"{2}\" y=\"20\" font-size=\"14\">Nanoseconds for each stored entry, against their "
              "number</text>\n",
-             std::max(x, left + columns * (width + gapX)), top + double(lines) * (height + gapY), left) +
+             right, top + double(lines) * (height + gapY), left) +
          body + "</svg>\n";
 }
 
