@@ -1,6 +1,8 @@
 // Each test breaks one buffer of a good tensor.
+#include "GuardedBlocks.h"
 #include "Model.h"
 #include "engine/Conversion.h"
+#include <cstdlib>
 #include <gmock/gmock.h>
 
 namespace tulle::runtime::testing {
@@ -25,6 +27,30 @@ Tensor with(Tensor t, unsigned f, int64_t i, int64_t value) {
 /// The message for `t` after element i of field f was set.
 std::string broken(const Tensor &t, unsigned f, int64_t i, int64_t value) {
   return errorOf([&] { validate(with(t, f, i, value)); });
+}
+
+/// Where a declared level's positions begin is looked up for one parent behind the last, and not where they
+/// end.
+TEST(Validate, DeclaredLevelAboveCompressed) {
+  const char *window =
+      "{ map = (i, j, k) -> (i : dense, j : window, k : compressed), levels = { level window { "
+      "query select [p] -> min(c) as first; query select [p] -> max(c) as last; "
+      "coordinates crd[p] = first[p]; edges pos[p + 1] = pos[p] + last[p] + 1 - first[p]; "
+      "positions(p) = pos[p] to pos[p + 1]; coordinate(p, q) = crd[p] + q - pos[p]; "
+      "insert(p, c) = pos[p] + c - crd[p]; } } }";
+  std::vector<std::vector<int64_t>> coords(3);
+  for (int64_t i = 0; i < 15; ++i) // 16 positions of 32 bits: what is behind them is nobody's
+    for (auto &of : coords)
+      of.push_back(i);
+  const Entries diagonal{ElementType::F64, {15, 15, 15}, coords, std::vector<std::byte>(15 * 8)};
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        guardBlocks();
+        validate(engine::store(diagonal, format::parseFormat(window, 3)));
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Validate, Positions) {

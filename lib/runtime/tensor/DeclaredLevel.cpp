@@ -44,11 +44,12 @@ std::optional<int64_t> DeclaredLevel::slots() const {
   return evaluate(shape.declaration->slots, values);
 }
 
+int64_t DeclaredLevel::begin(int64_t parent) const {
+  return shape.declaration->length ? fields.position(parent) : parent * slots().value_or(0);
+}
+
 std::pair<int64_t, int64_t> DeclaredLevel::positions(int64_t parent) const {
-  if (shape.declaration->length)
-    return {fields.position(parent), fields.position(parent + 1)};
-  const int64_t each = slots().value_or(0);
-  return {parent * each, parent * each + each};
+  return {begin(parent), begin(parent + 1)};
 }
 
 int64_t DeclaredLevel::coordinate(int64_t parent, int64_t position) const {

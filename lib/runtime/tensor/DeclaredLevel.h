@@ -13,7 +13,9 @@ public:
 
   /// The positions that each parent has; nullopt where they are stored.
   std::optional<int64_t> slots() const;
-  /// The first position of a parent, and one behind the last.
+  /// The first position of a parent, which may be the one behind the last.
+  int64_t begin(int64_t parent) const;
+  /// The same, and one behind the last position.
   std::pair<int64_t, int64_t> positions(int64_t parent) const;
   /// At a position of the parent.
   int64_t coordinate(int64_t parent, int64_t position) const;

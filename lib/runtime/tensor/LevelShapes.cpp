@@ -167,7 +167,7 @@ std::vector<int64_t> batchStarts(const Tensor &tensor, const std::vector<LevelSh
       int64_t &start = starts[b];
       const LevelKind kind = shapes[l].kind;
       if (kind == LevelKind::Declared)
-        start = DeclaredLevel(shapes[l], fields).positions(start).first;
+        start = DeclaredLevel(shapes[l], fields).begin(start);
       else if (shapes[l].full() || kind == LevelKind::Bitmap)
         start *= shapes[l].size;
       else if (kind == LevelKind::Structured || kind == LevelKind::Fixed || kind == LevelKind::Squeezed)
