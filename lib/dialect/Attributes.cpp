@@ -149,8 +149,9 @@ LogicalResult verifySliceNumber(Operation *op, unsigned argument, SliceNumberAtt
   if (!body.empty() && !body.getArgument(argument).getType().isIndex())
     return op->emitError() << "'" << kSliceAttr << "': expected an argument of type index, got "
                            << body.getArgument(argument).getType();
-  auto all = op->getAttrOfType<ArrayAttr>("arg_attrs");
-  for (DictionaryAttr own : all.getAsRange<DictionaryAttr>()) {
+  auto all = op->getAttrOfType<ArrayAttr>("arg_attrs"); // of functions; null for other ops with regions
+  for (Attribute each : all ? all.getValue() : ArrayRef<Attribute>()) {
+    auto own = cast<DictionaryAttr>(each);
     auto given = own.getAs<EncodingAttr>(own.get(kWholeAttr) ? kWholeAttr : kSourceAttr);
     if (!given || own.get(kNameAttr) != number.getTensor() || number.getDim() >= given.getValue().order())
       continue;

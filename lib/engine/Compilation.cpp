@@ -196,6 +196,18 @@ static bool isArgument(mlir::Value tensor) {
   return false;
 }
 
+static SliceNumber::Part partOf(dialect::SlicePart part) {
+  switch (part) {
+  case dialect::SlicePart::Offset:
+    return SliceNumber::Offset;
+  case dialect::SlicePart::Size:
+    return SliceNumber::Size;
+  case dialect::SlicePart::Stride:
+    return SliceNumber::Stride;
+  }
+  llvm_unreachable("a part outside its enumeration");
+}
+
 /// What each function takes, once conversions of operands have become arguments.
 std::vector<CompiledStatement> Compilation::statements() {
   std::vector<CompiledStatement> list;
@@ -207,7 +219,7 @@ std::vector<CompiledStatement> Compilation::statements() {
     for (mlir::BlockArgument argument : function.getArguments()) {
       const unsigned number = argument.getArgNumber();
       if (auto slice = function.getArgAttrOfType<dialect::SliceNumberAttr>(number, dialect::kSliceAttr)) {
-        const SliceNumber part{unsigned(slice.getDim()), SliceNumber::Part(slice.getPart())};
+        const SliceNumber part{unsigned(slice.getDim()), partOf(slice.getPart())};
         statement.arguments.push_back({tensorNamed(slice.getTensor()), {}, false, false, 0, part});
         continue;
       }
