@@ -583,11 +583,12 @@ def PipelineScatters : FunctionPass<"tulle-pipeline-scatters", llvm # arith # sc
   the function, and its arguments, do not alias; loops over others stay as they are.
 }]>;
 
-def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LLVM from vectorizing loops with indirect stores", [{
+def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LLVM from vectorizing loops with indirect stores, and from unrolling short sums", [{
   LLVM would vectorize such a loop where the processor can scatter, or extract vectors of addresses. Either is slower than
   scalar stores. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
-  of another loop, which may be over short segments, is not unrolled either. A loop that
-  only accumulates loads at its index at loaded indices is unrolled by two, with a software prefetch of these loads.
+  of another loop, which may be over short segments, is not unrolled either, nor is a loop over a segment of any length that
+  sums one or two vectors. A loop that only accumulates loads at its index at loaded indices is unrolled by two, with a software
+  prefetch of these loads.
 }]>;
 
 def Unroll : FunctionPass<"tulle-unroll", scf # arith # llvm, "Put as many iterations into a loop's body as its schedule says", [{

@@ -98,3 +98,54 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
   } {tulle.loop = #tulle.loop<parallel>}
   return
 }
+
+// A sum of two vectors over a segment waits for itself, and the segment may be short: LLVM does not unroll it. Three sums overlap,
+// and a loop over sixteen rows may be unrolled completely.
+// CHECK-LABEL: func.func @few_vectors
+// CHECK: scf.for
+// CHECK: scf.yield %{{.*}}, %{{.*}} : vector<8xf64>, vector<8xf64>
+// CHECK-NEXT: } {llvm.loop_annotation
+func.func @few_vectors(%x: memref<?x16xf64>, %lo: index, %hi: index, %v: vector<8xf64>) -> (vector<8xf64>, vector<8xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %sums:2 = scf.for %k = %lo to %hi step %c1 iter_args(%a = %v, %b = %v) -> (vector<8xf64>, vector<8xf64>) {
+    %left = vector.load %x[%k, %c0] : memref<?x16xf64>, vector<8xf64>
+    %right = vector.load %x[%k, %c8] : memref<?x16xf64>, vector<8xf64>
+    %more = arith.addf %a, %left : vector<8xf64>
+    %most = arith.addf %b, %right : vector<8xf64>
+    scf.yield %more, %most : vector<8xf64>, vector<8xf64>
+  }
+  return %sums#0, %sums#1 : vector<8xf64>, vector<8xf64>
+}
+
+// CHECK-LABEL: func.func @three_vectors
+// CHECK: scf.for
+// CHECK-NOT: llvm.loop_annotation
+// CHECK-LABEL: func.func @few_rows
+// CHECK: scf.for
+// CHECK-NOT: llvm.loop_annotation
+func.func @three_vectors(%x: memref<?x8xf64>, %lo: index, %hi: index, %v: vector<8xf64>) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %sums:3 = scf.for %k = %lo to %hi step %c1 iter_args(%a = %v, %b = %v, %c = %v) -> (vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+    %row = vector.load %x[%k, %c0] : memref<?x8xf64>, vector<8xf64>
+    %d = arith.addf %a, %row : vector<8xf64>
+    %e = arith.mulf %b, %row : vector<8xf64>
+    %f = arith.maximumf %c, %row : vector<8xf64>
+    scf.yield %d, %e, %f : vector<8xf64>, vector<8xf64>, vector<8xf64>
+  }
+  return %sums#0, %sums#1, %sums#2 : vector<8xf64>, vector<8xf64>, vector<8xf64>
+}
+
+func.func @few_rows(%x: memref<?x8xf64>, %v: vector<8xf64>) -> vector<8xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %sum = scf.for %k = %c0 to %c16 step %c1 iter_args(%a = %v) -> (vector<8xf64>) {
+    %row = vector.load %x[%k, %c0] : memref<?x8xf64>, vector<8xf64>
+    %b = arith.addf %a, %row : vector<8xf64>
+    scf.yield %b : vector<8xf64>
+  }
+  return %sum : vector<8xf64>
+}

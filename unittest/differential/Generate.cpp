@@ -541,11 +541,15 @@ private:
 
 } // namespace
 
-/// What has been added may leave results no pattern.
+/// What has been added may leave results no pattern, also those that continue from a value.
 static void fitFormats(Case &made) {
   for (auto &[name, result] : made.results)
     if (!result.dims.empty() && formatOfPattern(made, name) == "dense")
       result.format = "dense";
+  for (auto &[name, given] : made.inputs)
+    if (name >= "y" && !given.dims.empty() && !made.likes.count(name) &&
+        formatOfPattern(made, name) == "dense")
+      given.format = "dense";
 }
 
 Case generate(uint64_t seed, unsigned operands) {

@@ -1,4 +1,5 @@
-// tulle-loop-hints: keep LLVM from vectorizing innermost loops with indirect stores.
+// tulle-loop-hints: keep LLVM from vectorizing innermost loops with indirect stores, and from unrolling short
+// sums of vectors.
 //
 // Addresses computed in vectors have to be extracted again for scalar stores, and the processors that have a
 // scatter instruction take longer for it than for its stores one by one.
@@ -75,11 +76,23 @@ void prefetchStreams(scf::ForOp loop, ArrayRef<memref::LoadOp> streams, const it
   });
 }
 
+/// Whether the loop, over a segment of any length, does little but sum one or two vectors: each sum waits for
+/// the one before, so that bodies one behind the other gain nothing, and short segments would run in LLVM's
+/// remainder (experiment 105).
+bool sumsFewVectors(scf::ForOp loop) {
+  return loop.getNumResults() != 0 && loop.getNumResults() <= 2 && !maxTripCount(loop) &&
+         llvm::all_of(loop.getResultTypes(), llvm::IsaPred<VectorType>);
+}
+
 struct LoopHintsPass : impl::LoopHintsBase<LoopHintsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
     for (scf::ForOp loop : loopsIn(getOperation())) {
-      if (!isInnermost(loop) || hasLoopAnnotation(loop) || !scatters(loop))
+      if (!isInnermost(loop) || hasLoopAnnotation(loop))
+        continue;
+      if (sumsFewVectors(loop))
+        disableLoopTransforms(loop);
+      if (hasLoopAnnotation(loop) || !scatters(loop))
         continue;
       if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop); !streams.empty())
         prefetchStreams(loop, streams, model.cpu);
