@@ -44,9 +44,6 @@ struct SchedulePrimitives;
 
 namespace tulle::dialect {
 
-/// The reshape that makes the tensor one of fewer dimensions, if that does; else null.
-ReshapeOp collapseOf(mlir::Value tensor);
-
 /// The parameters of #tulle.directives.
 struct Directives {
   mlir::ArrayAttr computeAt = {};

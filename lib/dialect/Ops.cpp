@@ -162,11 +162,6 @@ std::vector<format::Digit> ReshapeOp::getDigits() {
   return digits;
 }
 
-ReshapeOp tulle::dialect::collapseOf(Value tensor) {
-  auto reshape = tensor.getDefiningOp<ReshapeOp>();
-  return reshape && !reshape.getExpand() ? reshape : ReshapeOp();
-}
-
 LogicalResult ReshapeOp::verify() {
   RankedTensorType source = getSource().getType(), result = getResult().getType();
   AffineMap map = getMap();

@@ -64,7 +64,7 @@ def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
     ```
     The inverse of tulle.gather: element, or slice, of the source at each place of the indices is that of the result at the coordinates there. Elsewhere the
     result has what the destination has. Where several places have the same coordinates, the result has the element of one of them. With `unique`,
-    no two have; of tensors, that is checked before the loops.
+    no two have: of tensors, that is checked before the loops, of memrefs, at each place.
 
     `outside` says what becomes of integers that are no coordinates: an `error` is the default, with `nothing` the elements there are dropped, with
     `nearest` they are stored at 0 or the last coordinate.

@@ -328,6 +328,14 @@ private:
     return {"", e, {}};
   }
 
+  /// The last loop over digits of the index; as many as there are where none is.
+  static size_t endOf(unsigned index, const std::vector<LoopVar> &loops) {
+    for (size_t v = loops.size(); v-- > 0;)
+      if (loops[v].index == index)
+        return v;
+    return loops.size();
+  }
+
   /// An encoding for operand o that follows the loops of those accepted: its dimensions in loop order, split
   /// as they are, the first high digit dense, the others compressed, low digits dense inside (compressed
   /// where padding would be seen, or where the loops may have them outside).
@@ -342,10 +350,13 @@ private:
     const std::vector<LoopVar> loops = *order();
     std::multimap<size_t, format::Level> high, low; // by their loops
     for (unsigned d = 0; d < op.encoding.order(); ++d) {
-      const bool plain = op.subscripts[d].isFollowed();
+      const Subscript &subscript = op.subscripts[d];
+      const bool plain = subscript.isFollowed();
+      // Known once its index is.
+      const size_t known = subscript.isShifted() ? endOf(subscript.terms[0].first, loops) : loops.size();
       size_t outside = 0; // padding ends where the high digit's block does: the low one stands inside
-      for (const LoopVar &digit : plain ? chainOf(op.subscripts[d].terms[0].first) : std::vector{LoopVar()}) {
-        size_t at = plain ? std::ranges::find(loops, digit) - loops.begin() : loops.size();
+      for (const LoopVar &digit : plain ? chainOf(subscript.terms[0].first) : std::vector{LoopVar()}) {
+        size_t at = plain ? std::ranges::find(loops, digit) - loops.begin() : known;
         if (lowDigits == LowDigits::Inside)
           outside = at = std::max(at, outside);
         // Without padding every level is iterated, and iteration follows the loops.

@@ -48,7 +48,8 @@ def ExpandIndexMap : FunctionPass<"tulle-expand-index-map", tensor # arith, "Exp
 def LowerGather : FunctionPass<"tulle-lower-gather", scf # memref # arith # ["::mlir::cf::ControlFlowDialect"],
     "Lower gathers and scatters of buffers to loops", [{
   `tulle.gather` and `tulle.scatter` of memrefs, as one-shot-bufferize leaves them, become a loop over the places of the indices, around loops over the elements of a
-  slice; a view becomes a memref.subview for each place. Where `outside` is an error, `cf.assert` says which integer is none.
+  slice; a view becomes a memref.subview for each place. Where `outside` is an error, `cf.assert` says of which dimension an integer is no coordinate, and
+  with `unique` that coordinates are given twice: each has a flag.
 }]>;
 
 def ExpandConvert : FunctionPass<"tulle-expand-convert", tulle # arith # scf # tensor # complex,

@@ -198,6 +198,16 @@ def test_what_partitions_cannot_do_is_said(matrix, program, why):
         td.einsum(program, **{name: operands[name] for name in operands if name in program})
 
 
+def test_options_of_vectors_reach_the_kernel(matrix):
+    S, x = matrix(), np.ones(45)
+    A = td.from_tensor(S, 3)
+    for options in (dict(vl=8, tail="mask"), dict(vl=4, index32=False)):
+        same(td.einsum("y(i) = A(i,j) * x(j)", A=A, x=x, **options).compute(), S @ x)
+    for options, message in ((dict(tail="none"), "tail 'none'"), (dict(vl=3), "power of 2"), (dict(scalable=True), "vector length")):
+        with pytest.raises(tl.TulleError, match=message):
+            td.run("y(i) = A(i,j) * x(j)", A=A, x=x, **options)
+
+
 def test_operands_of_any_storage(matrix, rng):
     S, X = matrix(), rng.random((45, 3))
     A = td.from_tensor(S, 3)

@@ -28,6 +28,23 @@ func.func @dropped(%y: memref<5xf32>, %z: memref<4x4xf32>, %p: memref<5x2xindex>
   return
 }
 
+// A flag for each pair of coordinates: given twice, it is set already.
+// CHECK-LABEL: @unique
+func.func @unique(%y: memref<5x3xf32>, %z: memref<4x3x6xf32>, %p: memref<5x2xindex>) {
+  // CHECK: %[[MET:.*]] = memref.alloc(){{.*}} : memref<4x6xi1>
+  // CHECK: memref.store %false, %[[MET]]
+  // CHECK: cf.assert %{{.*}}, "an integer of the indices is no coordinate of dimension 0"
+  // CHECK: cf.assert %{{.*}}, "an integer of the indices is no coordinate of dimension 2"
+  // CHECK-NEXT: %[[BEFORE:.*]] = memref.load %[[MET]][%[[I:.*]], %[[K:.*]]]
+  // CHECK-NEXT: %[[NEW:.*]] = arith.xori %[[BEFORE]], %true
+  // CHECK-NEXT: cf.assert %[[NEW]], "the indices give a coordinate twice, which `unique` says they do not"
+  // CHECK-NEXT: memref.store %true, %[[MET]][%[[I]], %[[K]]]
+  // CHECK-NEXT: scf.for
+  // CHECK: memref.dealloc %[[MET]]
+  tulle.scatter unique %y into %z[%p] coordinates = [0, 2] : memref<5x3xf32> into memref<4x3x6xf32>[memref<5x2xindex>]
+  return
+}
+
 // CHECK-LABEL: @nearest
 func.func @nearest(%x: memref<4xf32>, %p: memref<5x1xindex>, %y: memref<5xf32>) {
   // CHECK: %[[LOW:.*]] = arith.minsi %{{.*}}, %c3

@@ -10,12 +10,23 @@ namespace {
 
 using Cuts = std::vector<std::vector<int64_t>>; ///< by dimension, where parts begin, and the end of the last
 
+bool storesWhatIsGiven(const std::string &format, unsigned order) {
+  return differential::storesWhatIsGiven(format::parseFormat(format, order));
+}
+
+/// Where a mask reads it, values depend on what its format stores.
+bool isMask(const Case &c, const std::string &name) {
+  return std::ranges::any_of(
+      c.statements, [&](const StatementText &s) { return s.where.find(name + "(") != std::string::npos; });
+}
+
 bool canBeMade(const Case &c, const std::string &name, const Given &given) {
   const bool hasLike = std::ranges::any_of(
       c.likes, [&](const auto &like) { return like.first == name || like.second == name; });
   return !given.dims.empty() && given.slices.empty() && given.lengths.empty() && !hasLike &&
-         c.results.count(name) == 0 && given.format.find("fill") == std::string::npos &&
-         given.format.find("Val") == std::string::npos;
+         c.results.count(name) == 0 &&
+         (!isMask(c, name) || storesWhatIsGiven(given.format, unsigned(given.dims.size()))) &&
+         given.format.find("fill") == std::string::npos && given.format.find("Val") == std::string::npos;
 }
 
 Cuts randomCuts(Random &random, const std::vector<int64_t> &dims, const std::vector<unsigned> &along,
@@ -126,13 +137,14 @@ void addConcatenation(Case &c) {
     ++loop.end;
   }
   auto isWritten = [&](const StatementText &s) { return s.lhs.substr(0, s.lhs.find('(')) == name; };
-  const bool keeps = std::ranges::any_of(c.statements, isWritten) || random.chance(0.6);
+  bool keeps = std::ranges::any_of(c.statements, isWritten) || random.chance(0.6);
   c.statements.insert(
       c.statements.begin(),
       {fmt::format("{}({})", name, fmt::join(indices, ",")), "=", {Tree::Kind::Leaf, concat, {}}, ""});
   const std::string other = randomFormat(random, order);
   // What reads it may be sparse only where it is.
   const bool isDense = format::isAllDense(format::parseFormat(other, order));
+  keeps |= isMask(c, name) && !storesWhatIsGiven(other, order);
   c.results[name] = {whole.type, whole.dims, keeps || isDense ? whole.format : other};
   c.inputs.erase(name);
 }

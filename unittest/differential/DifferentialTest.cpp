@@ -73,6 +73,8 @@ void one(uint64_t seed, Tally &tally) {
   default:
     break;
   }
+  mine->text =
+      fmt::format("a smaller case than this one, which failed by\n{}\n{}", verdict.message, mine->text);
   if (++tally.failed <= 20 || end)
     ADD_FAILURE() << report(c, verdict);
 }

@@ -1,4 +1,5 @@
 #include "Formats.h"
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -150,6 +151,16 @@ std::string randomDenseFormat(Random &random, unsigned order) {
     levels[0] += " floordiv 2";
   }
   return fmt::format("({}) -> ({} : dense)", fmt::join(names, ", "), fmt::join(levels, " : dense, "));
+}
+
+bool storesWhatIsGiven(const format::Encoding &encoding) {
+  using enum format::LevelKind;
+  return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
+           const format::LevelFormat &f = level.format;
+           return f.ordered && !f.padded &&
+                  (f.kind == Dense || f.kind == Batch || f.kind == Compressed || f.kind == LooseCompressed ||
+                   f.kind == Singleton || f.kind == Structured);
+         });
 }
 
 } // namespace tulle::differential

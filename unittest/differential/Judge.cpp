@@ -1,4 +1,5 @@
 #include "Case.h"
+#include "Formats.h"
 #include "Ragged.h"
 #include "Schedules.h"
 #include "engine/Conversion.h"
@@ -17,18 +18,6 @@ namespace {
 
 using interpreter::DenseTensor;
 using notation::Program;
-
-/// Formats that store what they are given, and whole blocks: the interpreter knows their patterns.
-bool isPlain(const format::Encoding &encoding) {
-  using enum format::LevelKind;
-  return format::digits(encoding) &&
-         std::all_of(encoding.levels.begin(), encoding.levels.end(), [](const format::Level &level) {
-           const format::LevelFormat &f = level.format;
-           return f.ordered && !f.padded &&
-                  (f.kind == Dense || f.kind == Batch || f.kind == Compressed || f.kind == LooseCompressed ||
-                   f.kind == Singleton || f.kind == Structured);
-         });
-}
 
 double unit(ElementType type) {
   switch (type) {
@@ -101,7 +90,8 @@ std::vector<bool> findPadded(const Program &program) {
   // What a loop writes, another round of it reads.
   for (size_t pass = 0; pass <= program.loops.size(); ++pass)
     for (const notation::Statement &s : program.statements)
-      if (!isPlain(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) || reads(s.where, padded))
+      if (!storesWhatIsGiven(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) ||
+          reads(s.where, padded))
         padded[s.lhs.tensor] = true;
   return padded;
 }
@@ -139,11 +129,12 @@ std::string compare(const Program &program, unsigned t, const DenseTensor &expec
 
 std::optional<bool> upstreamPasses, lowerLoops;
 
-/// Where all terms of a sum have a factor that is infinite, some are nan (infinity times 0), and the sum times
-/// that factor need not be: whether it is multiplied first is defined with `strictFp` alone.
+/// Where all terms of a sum have a factor that is infinite, some are nan (infinity times 0), and the sum
+/// times that factor need not be: whether it is multiplied first is defined with `strictFp` alone.
 static bool hasInfinities(const Case &c) {
   return std::ranges::any_of(c.inputs, [](const auto &input) {
-    return std::ranges::any_of(input.second.values, [](const Scalar &s) { return std::isinf(std::abs(s.f)); });
+    return std::ranges::any_of(input.second.values,
+                               [](const Scalar &s) { return std::isinf(std::abs(s.f)); });
   });
 }
 

@@ -42,9 +42,12 @@ public:
     });
   }
 
-  /// At each element of the slices, with the subscripts that part and whole have it at.
-  void forEachElement(Element element) const {
+  /// At each element of the slices, with the subscripts that part and whole have it at; `before` is at each
+  /// slice.
+  void forEachElement(Element element, Slice before = nullptr) const {
     forEachSlice([&](ValueRange place, ArrayRef<Value> coordinates) {
+      if (before)
+        before(place, coordinates);
       SmallVector<Value> sizes;
       for (int64_t d = 0; d < rank(whole); ++d)
         if (!llvm::is_contained(given, d))
@@ -60,6 +63,18 @@ public:
         element(inPart, inWhole);
       });
     });
+  }
+
+  /// A flag, not yet set, for all the coordinates that integers may give.
+  Value clearedFlags() const {
+    SmallVector<Value> sizes;
+    for (int64_t d : given)
+      sizes.push_back(memref::DimOp::create(b, loc, whole, d));
+    auto type = MemRefType::get(SmallVector<int64_t>(given.size(), ShapedType::kDynamic), b.getI1Type());
+    Value flags = memref::AllocOp::create(b, loc, type, sizes);
+    Value no = arith::ConstantIntOp::create(b, loc, 0, 1);
+    nest(sizes, [&](ValueRange at) { memref::StoreOp::create(b, loc, no, flags, at); });
+    return flags;
   }
 
   /// The slice at these coordinates as a memref of its own.
@@ -147,10 +162,21 @@ void lower(OpBuilder &b, dialect::GatherOp op) {
 void lower(OpBuilder &b, dialect::ScatterOp op) {
   const Location loc = op.getLoc();
   const Loops loops(b, loc, op.getInit(), op.getIndices(), op.getGiven(), op.getOutside());
-  loops.forEachElement([&](ValueRange inPart, ValueRange inWhole) {
+  auto store = [&](ValueRange inPart, ValueRange inWhole) {
     Value value = memref::LoadOp::create(b, loc, op.getSource(), inPart);
     memref::StoreOp::create(b, loc, value, op.getInit(), inWhole);
+  };
+  if (!op.getUnique())
+    return loops.forEachElement(store);
+  Value met = loops.clearedFlags();
+  loops.forEachElement(store, [&](ValueRange, ArrayRef<Value> coordinates) {
+    Value yes = arith::ConstantIntOp::create(b, loc, 1, 1);
+    Value before = memref::LoadOp::create(b, loc, met, coordinates);
+    cf::AssertOp::create(b, loc, arith::XOrIOp::create(b, loc, before, yes),
+                         "the indices give a coordinate twice, which `unique` says they do not");
+    memref::StoreOp::create(b, loc, yes, met, coordinates);
   });
+  memref::DeallocOp::create(b, loc, met);
 }
 
 struct LowerGather : impl::LowerGatherBase<LowerGather> {

@@ -112,8 +112,11 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     }
   }
 
+  static const format::Encoding &encodingOf(Value tensor) {
+    return dialect::getEncoding(cast<RankedTensorType>(tensor.getType())).getValue();
+  }
   static const format::Encoding &encodingOf(linalg::GenericOp generic, unsigned operand) {
-    return dialect::getEncoding(cast<RankedTensorType>(generic->getOperand(operand).getType())).getValue();
+    return encodingOf(generic->getOperand(operand));
   }
 
   //===--- Orders that a schedule asks for ---===//
@@ -190,10 +193,14 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
     maps[operand] =
         reshape.getExpand() ? sumsOf(reshape, maps[operand]) : reshape.getMap().compose(maps[operand]);
+    if (!inversePermutation(concatAffineMaps(maps, generic.getContext())))
+      return false; // nothing would say how long a loop is
     generic.setIndexingMapsAttr(Builder(generic.getContext()).getAffineMapArrayAttr(maps));
     Value source = reshape.getSource();
+    // What was a slice before the conversion is one no longer behind it.
     auto converted = source.getDefiningOp<dialect::ConvertOp>();
-    generic->setOperand(operand, converted ? converted.getSource() : source);
+    const bool isWhole = converted && !format::hasSlices(encodingOf(converted.getSource()));
+    generic->setOperand(operand, isWhole ? converted.getSource() : source);
     dialect::explainChoice(generic, nameOfOperand(generic, operand) + " is searched at " +
                                         (reshape.getExpand() ? "sums" : "digits") +
                                         ": no order of loops follows all operands");

@@ -474,7 +474,7 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
     result[leaderOf(*pattern)].keep = true;
   for (auto [operand, planned] : llvm::zip(operands, result)) {
     planned.fixed = bool(operand.tensor.getDefiningOp<dialect::OneHotOp>());
-    planned.split = bool(dialect::collapseOf(operand.tensor));
+    planned.split = bool(operand.tensor.getDefiningOp<dialect::ReshapeOp>());
   }
   return result;
 }

@@ -18,7 +18,8 @@ _WORTH = 0.75  # of all coordinates: above, a partition gets the whole dimension
 
 
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None, types: dict | None = None,
-           tensors: dict | None = None, threads: int = 1, schedule: str = "", strict_fp: bool = False, **named):
+           tensors: dict | None = None, threads: int = 1, schedule: str = "", strict_fp: bool = False, vl: int = 0,
+           scalable: bool = False, index32: bool = True, tail: str = "auto", **named):
     """Computes a program on operands of which some are in partitions of rows; nothing is computed yet.
 
     Every statement follows the rows of one such operand, as ``y(i) = A(i,j) * x(j)``, or reduces over them,
@@ -59,11 +60,12 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
     if format is not None:
         formats = {**(formats or {}), last: format}
     return run(program, formats=formats, types=types, tensors=tensors, threads=threads, schedule=schedule,
-               strict_fp=strict_fp, **named)[last]
+               strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32, tail=tail, **named)[last]
 
 
 def run(program: str, *, formats: dict | None = None, types: dict | None = None, tensors: dict | None = None, results=(),
-        threads: int = 1, schedule: str = "", strict_fp: bool = False, **named) -> Results:
+        threads: int = 1, schedule: str = "", strict_fp: bool = False, vl: int = 0, scalable: bool = False,
+        index32: bool = True, tail: str = "auto", **named) -> Results:
     """Computes a program of several statements, as `einsum`; returns all of its results, by name."""
     program = _statements(program)
     named |= tensors or {}
@@ -71,7 +73,8 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     if not any(isinstance(value, Rows) for value in operands.values()):
         raise TulleError("no operand is in partitions of rows; make one by from_tensor, from_files or from_array, or use "
                          "tulle.einsum")
-    options = _options(threads=threads, schedule=schedule, strict_fp=strict_fp, results=results)
+    options = _options(threads=threads, schedule=schedule, strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
+                       tail=tail, results=results)
     computation = _Computation(program, operands, _result_types(formats, types, None), options)
     return Results({name: computation.result(name) for name in computation.kernel.results})
 
