@@ -1,6 +1,6 @@
 // Encodings of views: the same buffers over dimensions in another order, counted from the other end, that are
-// digits of others; and rows that lie anywhere. (RFC on structured codegen beyond rectangular arrays: a view changes the map, not
-// the data.)
+// digits of others; and rows that lie anywhere. (RFC on structured codegen beyond rectangular arrays: a view
+// changes the map, not the data.)
 #include "format/Encoding.h"
 #include "format/LevelKinds.h"
 #include <algorithm>
@@ -91,11 +91,11 @@ static Expr digitExpr(Expr of, const Digit &digit) {
   return digit.modulus == 0 ? of : binary(ExprKind::Mod, of, constant(digit.modulus));
 }
 
-/// The last two levels as one where both are dense, and the digit of one follows on that of the other.
-static void mergeDense(std::vector<Level> &levels, std::vector<Digit> &digits) {
+/// The last two levels as one where both store every coordinate in one way, and the digit of one follows on
+/// that of the other.
+static void mergeFull(std::vector<Level> &levels, std::vector<Digit> &digits) {
   const size_t last = levels.size() - 1;
-  auto isDense = [](const Level &level) { return level.format.kind == LevelKind::Dense; };
-  if (last == 0 || !isDense(levels[last - 1]) || !isDense(levels[last]))
+  if (last == 0 || !isFull(levels[last].format) || levels[last - 1].format.kind != levels[last].format.kind)
     return;
   const Digit &high = digits[last - 1], &low = digits[last];
   if (high.dim != low.dim || low.modulus == 0 || high.stride != low.stride * low.modulus)
@@ -128,7 +128,7 @@ std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Dig
     levels.push_back(made.levels[l]);
     kept.push_back((*all)[l]);
     if (isMerged)
-      mergeDense(levels, kept);
+      mergeFull(levels, kept);
     levels.back().expr = digitExpr(dim(kept.back().dim), kept.back());
   }
   made.levels = std::move(levels);
@@ -187,7 +187,7 @@ std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Dig
     std::vector<Digit> inside;
     std::ranges::copy_if(coarsestFirst, std::back_inserter(inside),
                          [&](const Digit &part) { return isPartOf(part, own); });
-    if (level.format.kind != LevelKind::Dense || inside.empty())
+    if (!isFull(level.format) || inside.empty())
       inside = {own};
     for (const Digit &part : inside) {
       split.levels.push_back(level);

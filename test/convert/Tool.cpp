@@ -74,8 +74,15 @@ struct Converted {
 };
 
 const engine::Options options = {.diskCache = false};
-/// Several threads, however little there is to do.
-const engine::Options shared = {.threads = 3, .workPerThread = 1, .diskCache = false};
+
+/// For one thread, and for several, however little there is to do. Machine code takes most of the time:
+/// LLVM's own optimizations are left to one of the two, which one depends on the pair.
+std::pair<engine::Options, engine::Options> variantsOf(const std::string &from, const std::string &to) {
+  const std::string pair = from + '\t' + to;
+  const bool first = crc32_z(0, reinterpret_cast<const Bytef *>(pair.data()), pair.size()) % 2 == 0;
+  return {{.quick = !first, .diskCache = false},
+          {.threads = 3, .workPerThread = 1, .quick = first, .diskCache = false}};
+}
 
 void requireSame(const runtime::Tensor &one, const runtime::Tensor &other) {
   for (size_t f = 0; f < one.buffers.size(); ++f) {
@@ -101,9 +108,10 @@ Converted converted(Source &source, const std::string &from, const std::string &
   auto at = source.stored.find(from);
   if (at == source.stored.end())
     at = source.stored.emplace(from, import(source.contents, format::parseFormat(from, order)).tensor).first;
+  const auto [one, several] = variantsOf(from, to);
   engine::ConversionReport report;
-  runtime::Tensor made = engine::convert(at->second, target, options, &report);
-  requireSame(made, engine::convert(at->second, target, shared));
+  runtime::Tensor made = engine::convert(at->second, target, one, &report);
+  requireSame(made, engine::convert(at->second, target, several));
   return {std::move(made), report.origin};
 }
 

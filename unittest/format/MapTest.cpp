@@ -430,6 +430,12 @@ TEST(Digits, reshapes) {
                          {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}}, 2),
             "map = (i, j) -> (i : dense, j : compressed)");
   EXPECT_EQ(reshapedText("dense", 2, rows), "map = (i) -> (i : dense)");
+  // So with batches; a batch level and a dense one stay two.
+  const D outer = {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}};
+  EXPECT_EQ(reshapedText("(i, j, k) -> (i : batch, j : batch, k : compressed)", 3, outer, 2),
+            "map = (i, j) -> (i : batch, j : compressed)");
+  EXPECT_EQ(reshapedText("(i, j, k) -> (i : batch, j : dense, k : compressed)", 3, outer, 2),
+            "map = (i, j) -> (i floordiv 6 : batch, i mod 6 : dense, j : compressed)");
   // A block as wide as the rows.
   EXPECT_EQ(reshapedText("BCSR(4,12)", 2, rows),
             "map = (i) -> (i floordiv 48 : dense, i floordiv 12 mod 1 : compressed, i floordiv 12 mod 4 : "
@@ -441,6 +447,8 @@ TEST(Digits, reshapes) {
   };
   const D both = {{0, 6, 0}, {0, 1, 6}, {1, 1, 0}}, three = {{0, 15, 0}, {0, 3, 5}, {0, 1, 3}};
   EXPECT_EQ(expandedText("CSR", 2, both), "map = (i, j, k) -> (i : dense, j : dense, k : compressed)");
+  EXPECT_EQ(expandedText("(i, j) -> (i : batch, j : compressed)", 2, both),
+            "map = (i, j, k) -> (i : batch, j : batch, k : compressed)");
   EXPECT_EQ(expandedText("CSC", 2, both), "");
   EXPECT_EQ(expandedText("dense", 1, three), "map = (i, j, k) -> (i : dense, j : dense, k : dense)");
   EXPECT_EQ(expandedText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, rows),
