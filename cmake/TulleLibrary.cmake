@@ -22,9 +22,17 @@ target_include_directories(tulle_mlir_flags SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS
 target_compile_definitions(tulle_mlir_flags INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_link_libraries(tulle_mlir_flags INTERFACE MLIR LLVM)
 
-# tulle_add_library(NAME [MLIR] DEPENDS other...): every .cpp of the current folder (and of SUBDIRS) in one static library.
+# tulle_add_pch(TARGET HEADER [libraries...]): HEADER.h, precompiled; HEADER.cpp carries it, and has nothing else.
+function(tulle_add_pch target header)
+  add_library(${target} STATIC ${header}.cpp)
+  target_link_libraries(${target} PUBLIC tulle_flags fmt::fmt ${ARGN})
+  target_precompile_headers(${target} PRIVATE ${header}.h)
+endfunction()
+
+# tulle_add_library(NAME [MLIR] [PCH TARGET] DEPENDS other...): every .cpp of the current folder (and of SUBDIRS) in one static library. TARGET has
+# the precompiled header, where that is not the one of its kind (tulle_add_pch).
 function(tulle_add_library name)
-  cmake_parse_arguments(ARG "MLIR" "" "DEPENDS;SUBDIRS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "PCH" "DEPENDS;SUBDIRS" ${ARGN})
   set(globs ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   foreach(sub ${ARG_SUBDIRS})
     list(APPEND globs ${CMAKE_CURRENT_SOURCE_DIR}/${sub}/*.cpp)
@@ -34,9 +42,13 @@ function(tulle_add_library name)
   target_link_libraries(${name} PUBLIC tulle_flags ${ARG_DEPENDS})
   if(ARG_MLIR)
     target_link_libraries(${name} PUBLIC tulle_mlir_flags)
-    target_precompile_headers(${name} REUSE_FROM tulle_pch)
+    set(pch tulle_pch)
   else()
-    target_precompile_headers(${name} REUSE_FROM tulle_plain_pch)
+    set(pch tulle_plain_pch)
   endif()
+  if(ARG_PCH)
+    set(pch ${ARG_PCH})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${pch})
   set_property(GLOBAL APPEND PROPERTY TULLE_LIBRARIES ${name})
 endfunction()

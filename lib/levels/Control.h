@@ -4,6 +4,8 @@
 #pragma once
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tulle::levels {
