@@ -56,12 +56,19 @@
 // GATHERS-NOT: vector.create_mask
 // GATHERS: return
 
-// Where masked gathers are best, long rows count wherever they reach. The version for rows of different lengths begins with one masked vector of
+// Where masked gathers are best, long rows count wherever they reach, and in the mean where rows are too few for a sample. The version for rows of different lengths begins with one masked vector of
 // eight, whatever is in the row, and goes on with others.
 // MASKED-LABEL: func.func @spmv
 // MASKED-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
 // MASKED: arith.cmpi sge, %[[N]], %c512
 // MASKED-NOT: memref.load %[[CRD]]
+// MASKED: %[[ANY:.*]] = arith.cmpi sgt, %[[N]], %c0
+// MASKED: scf.if %[[ANY]]
+// MASKED: memref.load %[[POS]][%c0]
+// MASKED: memref.load %[[POS]][%[[N]]]
+// MASKED: %[[ENTRIES:.*]] = arith.subi
+// MASKED: %[[EIGHT:.*]] = arith.muli %[[N]], %c8
+// MASKED: arith.cmpi sge, %[[ENTRIES]], %[[EIGHT]]
 // MASKED: scf.for %{{.*}} = %c0 to %[[N]]
 // MASKED-NOT: scf.
 // MASKED: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c8

@@ -54,7 +54,8 @@ public:
     // A branch predictor sees the rows of all partitions.
     const int64_t partitions = rows->getParentOfType<dialect::ParallelOp>() ? model.costs.chunksPerThread : 1;
     Value many = is(CmpIPredicate::sge, count, constant(model.cpu.sampledRows / partitions));
-    return ifThen(many, [&] { return sample(count); });
+    Value sampled = ifThen(many, [&] { return sample(count); });
+    return model.cpu.maskedRows ? either(sampled, areLong(count)) : sampled;
   }
 
 private:
@@ -62,6 +63,16 @@ private:
   const VectorizationLegality &legality;
   ArrayRef<Value> coordinates;
   const iteration::CostModel &model;
+
+  /// Whether the rows have `remoteRowEntries` on average, so that masked vectors pay however few rows there
+  /// are.
+  Value areLong(Value count) {
+    return ifThen(is(CmpIPredicate::sgt, count, constant(0)), [&] {
+      Value begin = cloneBounds(b, loop, rows, rows.getLowerBound()).first;
+      Value end = cloneBounds(b, loop, rows, sub(rows.getUpperBound(), constant(1))).second;
+      return is(CmpIPredicate::sge, sub(end, begin), times(count, constant(model.costs.remoteRowEntries)));
+    });
+  }
 
   /// Sample `k` of the numbers below `end`: multiples of the golden section of 2^32, scaled. An equal stride
   /// would meet the powers of two in graphs and grids.
