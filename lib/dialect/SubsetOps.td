@@ -69,7 +69,8 @@ def Tulle_ScatterOp : Tulle_SubsetOp<"scatter"> {
     `outside` says what becomes of integers that are no coordinates: an `error` is the default, with `nothing` the elements there are dropped, with
     `nearest` they are stored at 0 or the last coordinate.
 
-    Upstream's interfaces are those of tulle.gather, with SubsetInsertionOpInterface; tiles of several places follow on each other.
+    Upstream's interfaces are those of tulle.gather, with SubsetInsertionOpInterface; tiles of several places follow on each
+    other, and there are none with `unique`, which would be checked in each of them alone.
 
     Constraints:
     1. Source, destination and indices are tensors, and the result has the type of the destination; or they are memrefs, and there is no result.

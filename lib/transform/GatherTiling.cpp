@@ -173,6 +173,28 @@ struct GatherTiling : TilingInterface::ExternalModel<GatherTiling, GatherOp> {
   }
 };
 
+/// Whether a tile has all of a dimension of the tensor that is tiled.
+bool isWhole(Value tensor, int64_t dim, OpFoldResult offset, OpFoldResult size) {
+  if (!isConstantIntValue(offset, 0))
+    return false;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return isConstantIntValue(size, type.getDimSize(dim));
+  auto value = dyn_cast<Value>(size);
+  auto asked = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  return asked && asked.getSource() == tensor && asked.getConstantIndex() == dim;
+}
+
+/// Fails, with an error, where a coordinate of one tile might be that of another, which no tile would find.
+LogicalResult checkUnique(ScatterOp op, ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) {
+  for (int64_t d = 0; op.getUnique() && d < op.getBatchRank(); ++d)
+    if (!isWhole(op.getSource(), d, offsets[size_t(d)], sizes[size_t(d)]))
+      return op->emitError("cannot check 'unique' in tiles of dimension ")
+             << d << ", one of the indices: a coordinate may be given again in another tile; tile the "
+             << "dimensions of the slices alone, or leave out 'unique'";
+  return success();
+}
+
 /// Tiles of the source follow on each other: those of several places may store at the same coordinates.
 struct ScatterTiling : TilingInterface::ExternalModel<ScatterTiling, ScatterOp> {
   SmallVector<utils::IteratorType> getLoopIteratorTypes(Operation *operation) const {
@@ -189,7 +211,7 @@ struct ScatterTiling : TilingInterface::ExternalModel<ScatterTiling, ScatterOp> 
                                                  ArrayRef<OpFoldResult> offsets,
                                                  ArrayRef<OpFoldResult> sizes) const {
     auto op = cast<ScatterOp>(operation);
-    if (failed(checkSlices(op)))
+    if (failed(checkSlices(op)) || failed(checkUnique(op, offsets, sizes)))
       return failure();
     const Location loc = op.getLoc();
     const WholeTile tile(b, loc, op.getInit(), op.getGiven(), op.getBatchRank(), offsets, sizes);

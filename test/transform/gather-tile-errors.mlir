@@ -32,3 +32,21 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// The coordinates of one tile may be those of another.
+func.func @unique(%y: tensor<3x4xf32>, %z: tensor<8x4xf32>, %p: tensor<3x1xi32>) -> tensor<8x4xf32> {
+  // expected-error @+3 {{to tile operation}}
+  // expected-error @+2 {{failed to generate tiling loops}}
+  // expected-error @+1 {{cannot check 'unique' in tiles of dimension 0, one of the indices: a coordinate may be given again in another tile; tile the dimensions of the slices alone, or leave out 'unique'}}
+  %r = tulle.scatter unique %y into %z[%p] coordinates = [0] : tensor<3x4xf32> into tensor<8x4xf32>[tensor<3x1xi32>]
+  return %r : tensor<8x4xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %scatter = transform.structured.match ops{["tulle.scatter"]} in %module : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_for %scatter tile_sizes [2] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}

@@ -93,3 +93,22 @@ module attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
+
+// -----
+
+// Tiles of slices have all coordinates, and check that they are distinct.
+// CHECK-LABEL: @unique
+func.func @unique(%y: tensor<?x64xf32>, %z: tensor<42x64xf32>, %p: tensor<?x1xindex>) -> tensor<42x64xf32> {
+  // CHECK: scf.for %[[J:.*]] = %c0 to %c64 step %c16
+  // CHECK: %[[P:.*]] = tensor.extract_slice %arg2[0, 0] [%{{.*}}, 1]
+  // CHECK: tulle.scatter unique %{{.*}} into %{{.*}}[%[[P]]] coordinates = [0] : tensor<?x16xf32> into tensor<42x16xf32>[tensor<?x1xindex>]
+  %r = tulle.scatter unique %y into %z[%p] coordinates = [0] : tensor<?x64xf32> into tensor<42x64xf32>[tensor<?x1xindex>]
+  return %r : tensor<42x64xf32>
+}
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
+    %scatter = transform.structured.match ops{["tulle.scatter"]} in %module : (!transform.any_op) -> !transform.any_op
+    %t, %l = transform.structured.tile_using_for %scatter tile_sizes [0, 16] : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
