@@ -38,6 +38,15 @@ static std::string leftOver(const CLI::App &command, const std::vector<std::stri
   return first == arguments.end() ? "" : *first;
 }
 
+/// How to give a tensor that stands where none can, "A=a.mtx"; empty where the command takes none, or it is
+/// something else.
+static std::string asTensor(const CLI::App &command, const std::string &word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0 || !command.get_option_no_throw("--tensor"))
+    return {};
+  return fmt::format("; a tensor is given as '-t {}'", word);
+}
+
 static std::string explainMain(const CLI::App &app, const std::string &word) {
   std::vector<std::string> commands;
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
@@ -64,7 +73,7 @@ std::string explainMisuse(const CLI::App &app, const CLI::ParseError &error,
   } else if (!word.empty()) {
     text = isOption(word) ? fmt::format("unknown option '{}'{}", word,
                                         nearestOption(command, word.substr(0, word.find('='))))
-                          : fmt::format("'{}' is one argument too many", word);
+                          : fmt::format("'{}' is one argument too many{}", word, asTensor(command, word));
   } else {
     text = error.what();
     // "--tensor: 1 required  missing", where what stands there says what is meant.
