@@ -91,8 +91,9 @@ public:
   std::string formatName() const; ///< "CSR", "BCSR(4,4)", …; of a format without a name its encoding
   /// The value of what is not stored, in the notation's spelling: "0", "inf", "(1, 2)", …
   std::string fill() const;
-  int64_t storedCount() const; ///< value slots, block padding included
-  int64_t bytes() const;       ///< of all buffers
+  /// Value slots, block padding included; of a slice those within it, which are counted.
+  int64_t storedCount() const;
+  int64_t bytes() const; ///< of all buffers
 
   /// Buffers of level `level`; an empty view where the format stores none there. Interleaved coordinates (COO
   /// without `soa`) are returned as they are stored, with the coordinates of the whole run. Throws Error when

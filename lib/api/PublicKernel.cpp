@@ -99,6 +99,15 @@ ProgramTensors tensorsOf(const std::string &program) {
   return names;
 }
 
+/// Each once, in the order of the program.
+static std::string namesOf(const std::vector<notation::TensorUse> &uses) {
+  std::vector<std::string> names;
+  for (const notation::TensorUse &use : uses)
+    if (std::ranges::count(names, use.name) == 0)
+      names.push_back(use.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Kernel compile(const std::string &program, const std::map<std::string, TensorType> &types,
                const CompileOptions &options) {
   auto impl = std::make_shared<detail::KernelImpl>();
@@ -123,7 +132,7 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
   std::vector<notation::TensorUse> uses = notation::tensorsUsed(program, likes);
   for (const auto &[name, type] : types)
     if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
-      throwError("tulle::compile: a type is given for '{}', which the program does not use", name);
+      throwError("'{}' is given, but the program does not use it; it uses {}", name, namesOf(uses));
   for (const std::string &name : options.given)
     if (std::ranges::count(uses, name, &notation::TensorUse::name) == 0)
       throwError("tulle::compile: '{}' is given a first value, but the program does not use it", name);

@@ -67,7 +67,11 @@ std::string AnyTensor::fill() const {
 }
 int64_t AnyTensor::storedCount() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
-  return tensor.pickedSlots.value_or(tensor.storedCount());
+  if (!format::hasSlices(tensor.encoding))
+    return tensor.pickedSlots.value_or(tensor.storedCount());
+  int64_t count = 0;
+  runtime::forEachStored(tensor, [&](std::span<const int64_t>, int64_t) { ++count; });
+  return count;
 }
 int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 

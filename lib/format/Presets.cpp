@@ -181,6 +181,10 @@ bool sameWord(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, same);
 }
 
+/// What other libraries call a format, and how it is written here.
+constexpr std::pair<std::string_view, std::string_view> otherNames[] = {
+    {"BSR", "BCSR(b,c)"}, {"BSC", "BCSC(b,c)"}, {"ELLPACK", "ELL"}, {"LIL", "CSR"}};
+
 const Row &findRow(const Cursor &cursor, const Use &use) {
   std::vector<std::string> known;
   for (const Row &row : rows) {
@@ -188,6 +192,9 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
       return row;
     known.emplace_back(row.name);
   }
+  for (const auto &[other, name] : otherNames)
+    if (sameWord(use.name, other))
+      cursor.fail(use.nameRange, fmt::format("unknown format '{}'; here it is '{}'", use.name, name));
   const std::string all =
       fmt::format("; the formats are {}, or an encoding such as '(i, j) -> (i : dense, j : compressed)'",
                   fmt::join(known, ", "));

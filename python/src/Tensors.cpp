@@ -140,8 +140,10 @@ static void bindClass(nb::module_ &module) {
           "type_key", [](const AnyTensor &t) { return t.element() + " " + t.type().format.text(); },
           "Element type and encoding: what code depends on.")
       .def_prop_ro("_fill", &AnyTensor::fill)
-      .def_prop_ro("nnz", &AnyTensor::storedCount,
-                   "The number of stored values, the padding of blocks included.")
+      .def_prop_ro(
+          "nnz", &AnyTensor::storedCount,
+          "The number of stored values, the padding of blocks included; of a slice those within it, which "
+          "are counted.")
       .def_prop_ro("nbytes", &AnyTensor::bytes, "Bytes of all buffers.")
       .def("_buffer", &bufferOf)
       .def("_buffers", &allBuffers)

@@ -258,6 +258,15 @@ def test_errors_have_message_line_and_column():
     with pytest.raises(tl.TulleError, match="reads 'x'|'x' is not given|x") as raised:
         tl.einsum("y(i) = A(i,j) * x(j)", A=np.eye(3))
     assert raised.value.line is None
+    with pytest.raises(tl.TulleError, match="'v' is given, but the program does not use it; it uses y, A, x"):
+        tl.einsum("y(i) = A(i,j) * x(j)", A=np.eye(3), v=np.ones(3))
+    with pytest.raises(tl.TulleError, match="jit: expected a function"):
+        tl.jit("y(i) = A(i,j) * x(j)")
+
+
+def test_kernels_describe_themselves():
+    kernel = tl.compile("y(i) = A(i,j) * x(j)", A="CSR", x=("dense", "f32"))
+    assert repr(kernel) == "<tulle.Kernel 'y(i) = A(i,j) * x(j)', A: CSR f64, x: dense f32>"
 
 
 def test_schedules_options_and_remarks(matrix, rng):

@@ -193,6 +193,17 @@ def test_dense_results_are_the_callers_kind():
         y *= A
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "min", "max", "any", "all"])
+def test_reductions_are_methods_too(name):
+    a = np.array([[0.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
+    method, expected = getattr(tensor(a), name), getattr(a, name)
+    assert float(method()) == float(expected())
+    for axis in (0, 1, -1):
+        np.testing.assert_array_equal(np.asarray(method(axis)), expected(axis))
+    assert method(axis=1, keepdims=True).shape == (2, 1)
+    assert method.__doc__
+
+
 def test_sum_of_tensors_starts_at_zero():
     a = some((4, 5), np.float64)
     same(sum([tensor(a), tensor(a)]), a + a)

@@ -103,7 +103,12 @@ def test_solvers_of_scipy(rng):
     assert info == 0
     np.testing.assert_allclose(S @ x, b)
     np.testing.assert_allclose(linalg.eigsh(A, 2, return_eigenvectors=False), linalg.eigsh(S, 2, return_eigenvectors=False))
+    K = tl.asarray(S)
+    np.testing.assert_allclose(linalg.cg(K, b, rtol=1e-12)[0], x)
+    np.testing.assert_allclose(linalg.svds(K, 2, return_singular_vectors=False), linalg.svds(S, 2, return_singular_vectors=False))
     C = some((6, 4), np.complex128, density=0.8)
+    np.testing.assert_allclose(linalg.aslinearoperator(tensor(C)).H @ np.ones(6), C.conj().T @ np.ones(6))
+    np.testing.assert_allclose(linalg.aslinearoperator(tensor(C)).matvec(np.ones((4, 1))), C @ np.ones((4, 1)))
     op, X = tl.LinearOperator(tensor(C)), rng.random((4, 3))[:, ::-1]
     np.testing.assert_allclose(op.matmat(X), C @ X)
     np.testing.assert_allclose(op.H @ np.ones(6), C.conj().T @ np.ones(6))

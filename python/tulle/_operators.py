@@ -32,6 +32,20 @@ def _binary(ufunc):
     return forward, reflected
 
 
+def _reduction(name: str):
+    """The function of this name as a method, with the axis first, as NumPy's and SciPy's arrays have it."""
+
+    def method(self, axis=None, **options):
+        from . import _reductions
+
+        return getattr(_reductions, name)(self, axis=axis, **options)
+
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__doc__ = f"`tulle.{name}` of the tensor: of all elements, or along `axis`, a dimension or several."
+    return method
+
+
 class Operators(_core.Tensor):
     """Arithmetic, comparisons and conversions to Python's numbers; each operator is a statement of index
     notation. Results that are not 0 where nothing is stored are refused: `DenseResultError`."""
@@ -58,6 +72,9 @@ class Operators(_core.Tensor):
     __ge__, _ = _binary(np.greater_equal)
     del _
 
+    sum, prod, mean = map(_reduction, ("sum", "prod", "mean"))
+    min, max, any, all = map(_reduction, ("min", "max", "any", "all"))
+
     def __divmod__(self, other):
         return self // other, self % other
 
@@ -81,6 +98,14 @@ class Operators(_core.Tensor):
 
     def __rmatmul__(self, other):
         return _matmul(other, self)
+
+    def matvec(self, x):
+        """The product with a vector: SciPy's solvers, as `cg(A, b)`, take what has this for an operator."""
+        return self @ x
+
+    def rmatvec(self, x):
+        """The product of the conjugate transpose with a vector."""
+        return self.T @ x if self.dtype.kind != "c" else np.conj(self.T @ np.conj(x))
 
     def _number(self, type):
         if self.ndim:

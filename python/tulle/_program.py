@@ -43,6 +43,13 @@ def _explain(kernel: Kernel, stage: str = "loops") -> Explanation:
     return Explanation(kernel._explain(stage), kernel)
 
 
+def _repr(kernel: Kernel) -> str:
+    operands = ", ".join(f"{name}: {format} {element}".rstrip()
+                         for name, (element, format, _) in kernel._types.items() if name in kernel.inputs)
+    return f"<tulle.Kernel {kernel.program!r}, {operands or 'no operands'}>"
+
+
+Kernel.__repr__ = _repr
 Kernel.explain = _explain
 Kernel.__reduce__ = reduce_kernel
 
@@ -330,6 +337,9 @@ def jit(function):
     ... def sddmm(A: "CSR", U, V) -> "CSR":
     ...     "C(i,j) = A(i,j) * U(i,k) * V(k,j)"
     """
+    if not callable(function):
+        raise TulleError("jit: expected a function, whose docstring is the program; tulle.compile(text, …) and "
+                         "tulle.einsum(text, …) take the program itself")
     program = inspect.getdoc(function)
     if not program:
         raise TulleError(f"jit: the function {function.__name__} has no docstring, which is the program")

@@ -173,7 +173,9 @@ class Tensor(Operators):
 
     def __repr__(self) -> str:
         sizes = " x ".join(map(str, self.shape)) or "scalar"
-        return f"<tulle.Tensor {sizes}, {self.dtype}, {self.format}, {self.nnz} stored, {self.nbytes} bytes>"
+        # What a slice shows of its buffers would have to be counted.
+        stored = "a view" if "#tulle<slice" in self.encoding else f"{self.nnz} stored"
+        return f"<tulle.Tensor {sizes}, {self.dtype}, {self.format}, {stored}, {self.nbytes} bytes>"
 
     def _repr_html_(self) -> str:
         from ._plot import html

@@ -394,6 +394,7 @@ TEST(Api, Slices) {
   tulle::Tensor<double> part = A.slice(0, 1, 1).slice(1, 0, 2, 2);
   EXPECT_THAT(part.dims(), ElementsAre(1, 2));
   EXPECT_EQ(part.values().data(), A.values().data());
+  EXPECT_EQ(part.storedCount(), 1);
   auto sum = tulle::compile("s = 10 * A(i,j)", {{"A", part.type()}});
   tulle::Tensor<double> s = sum(part);
   EXPECT_THAT(std::vector<double>(s.values().begin(), s.values().end()), ElementsAre(30));

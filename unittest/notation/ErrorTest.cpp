@@ -178,6 +178,7 @@ TEST(Error, Types) {
     return refusal("y(i) = " + std::string(expression), {{"x", input({3}, x)}});
   };
   EXPECT_THAT(message("x(i) & 1", F64), HasSubstr("'&' is not defined on f64"));
+  EXPECT_THAT(message("x(i) ^ 2", F64), HasSubstr("a power is written **"));
   EXPECT_THAT(message("x(i) << x(i)", Bool), AllOf(HasSubstr("<expr>:1:8"), HasSubstr("'<<'")));
   EXPECT_THAT(message("min(x(i), 0)", C64), HasSubstr("no order"));
   EXPECT_THAT(message("x(i) < 1", C128), HasSubstr("no order"));

@@ -185,6 +185,7 @@ TEST(Generate, Errors) {
   EXPECT_THAT(error("grid2d:0"), AllOf(HasSubstr("'grid2d:0'"), HasSubstr("N must be an integer from 1")));
   EXPECT_THAT(error("grid2d:x"), HasSubstr("got 'x'"));
   EXPECT_THAT(error("grid2d:3:4"), HasSubstr("has 2 arguments"));
+  EXPECT_THAT(error("ones:3"), HasSubstr("has 1 argument; write ones"));
   EXPECT_THAT(error("grid2d:99999999999999999999"), HasSubstr("got '99999999999999999999'"));
   EXPECT_THAT(error("grid2d:3000000000"), HasSubstr("out of memory"));
   EXPECT_THAT(error("grid3d27:2000000"), HasSubstr("out of memory"));

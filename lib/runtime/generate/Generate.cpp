@@ -440,7 +440,8 @@ std::pair<const Generator *, Spec> parse(std::string_view text) {
     at = next;
   }
   if (spec.arguments.size() < g->least || spec.arguments.size() > g->most)
-    throwError("'{}' has {} arguments; write {}", text, spec.arguments.size(), g->usage);
+    throwError("'{}' has {} argument{}; write {}", text, spec.arguments.size(),
+               spec.arguments.size() == 1 ? "" : "s", g->usage);
   return {g, std::move(spec)};
 }
 
