@@ -192,6 +192,10 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
       return row;
     known.emplace_back(row.name);
   }
+  if (sameWord(use.name, "HYB"))
+    cursor.fail(
+        use.nameRange,
+        "unknown format 'HYB'; it is a sum of tensors, which a schedule makes: 'decompose(A, hyb(1, 3))'");
   for (const auto &[other, name] : otherNames)
     if (sameWord(use.name, other))
       cursor.fail(use.nameRange, fmt::format("unknown format '{}'; here it is '{}'", use.name, name));

@@ -54,6 +54,8 @@ private:
   }
 
   void expectSeparator(std::string_view what, std::string_view end) const {
+    if (next("if"))
+      fail(peek().range, "a choice is written select(condition, then, else)");
     if (!atEnd() && !next(";") && !next("}"))
       failFound(peek(), fmt::format("{} or {}", what, end));
   }
@@ -329,7 +331,8 @@ private:
     if (token.is("true") || token.is("false"))
       return literal(token, ElementType::Bool, {token.is("true"), 0});
     if (token.is("where"))
-      fail(token.range, "expected an expression before 'where'");
+      fail(token.range, "expected an expression before 'where', which is a mask; a choice is written "
+                        "select(condition, then, else)");
     if (token.is("set"))
       fail(token.range, "a set is the whole right side of a statement, as in S(i) = set(i in 0:10:2)");
     if (token.is("concat") || token.is("stack"))
@@ -515,6 +518,10 @@ private:
 std::string functionHint(std::string_view name) {
   if (name == "sum" || name == "prod" || name == "reduce")
     return "; there is no such function: an index that is not on the left is summed, as in y(i) = A(i,j)";
+  if (name == "mean" || name == "avg")
+    return "; there is no such function: a mean is a sum of which each term is divided by how many there are";
+  if (name == "if")
+    return "; a choice is written select(condition, then, else)";
   // A short name is near to any.
   return name.size() < 3 ? "" : support::didYouMean(name, functionNames());
 }

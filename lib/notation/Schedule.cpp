@@ -54,6 +54,9 @@ void ScheduleParser::primitive() {
       cursor.expect("(", fmt::format("after {}", known));
       return (this->*parse)(name);
     }
+  if (name.is("tile"))
+    cursor.fail(name.range, "there is no primitive 'tile': split each loop, as in split(i, i0, i1, 32), and "
+                            "reorder the parts, as in reorder(i0, j0, i1, j1)");
   std::vector<std::string> names;
   for (auto [known, parse] : primitives)
     names.emplace_back(known);

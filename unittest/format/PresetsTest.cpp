@@ -129,6 +129,7 @@ TEST(Presets, errors) {
             "<format>:1:1: error: unknown format 'CSRR'; did you mean 'CSR'?\n  CSRR\n  ^~~~");
   EXPECT_EQ(errorOf("bsr(2,2)", 2),
             "<format>:1:1: error: unknown format 'bsr'; here it is 'BCSR(b,c)'\n  bsr(2,2)\n  ^~~");
+  EXPECT_THAT(errorOf("HYB", 2), testing::HasSubstr("'decompose(A, hyb(1, 3))'"));
   EXPECT_EQ(errorOf("CSR", 3),
             "<format>:1:1: error: CSR is for tensors of 2 dimensions, this one has 3 dimensions; dense, "
             "COO and CSF fit any number\n  CSR\n  ^~~");

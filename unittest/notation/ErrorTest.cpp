@@ -41,6 +41,10 @@ TEST(Error, Indices) {
   EXPECT_THAT(
       refusal("y(i) = A(i) + A(i,i)", {{"A", input({3, 3})}}),
       AllOf(HasSubstr("<expr>:1:15: error"), HasSubstr("<expr>:1:8: note: used with 1 subscript here")));
+  for (std::string_view choice : {"A(i) if A(i) > 2 else 0", "where(A(i) > 2, A(i), 0)", "if(2.0)"})
+    EXPECT_THAT(refusal("y(i) = " + std::string(choice), {{"A", input({3})}}),
+                HasSubstr("a choice is written select(condition, then, else)"));
+  EXPECT_THAT(refusal("y(i) = mean(2.0)", {}), HasSubstr("a mean is a sum"));
   EXPECT_THAT(refusal("y(i) = A(j*k)", {{"A", input({3})}}), HasSubstr("expected an integer after '*'"));
   EXPECT_THAT(refusal("y(i) = sqr(2.0)", {}), HasSubstr("unknown function 'sqr'; did you mean 'sqrt'?"));
   EXPECT_THAT(refusal("y(i) = sqr(A(i))", {{"A", input({3})}}),

@@ -114,6 +114,7 @@ TEST(Schedule, errorsOfLoopsPointAtTheirPlace) {
   EXPECT_THAT(errorOf("convert(C, CSR); C: convert(C, CSR)"),
               HasSubstr("1:9: error: 'D' is stored where 'C' is"));
   EXPECT_THAT(errorOf("C: convert(x, CSR)"), HasSubstr("1:12: error: 'x' is no operand of the statement C"));
+  EXPECT_THAT(errorOf("tile(i, 4)"), HasSubstr("1:1: error: there is no primitive 'tile': split each loop"));
   EXPECT_THAT(errorOf("convert(B, CSRR)"), HasSubstr("1:12: error: unknown format"));
   EXPECT_THAT(errorOf("convert(B, CSR; reorder(i)"), HasSubstr("error: expected"));
   EXPECT_THAT(errorOf("convert(B, dense)"), HasSubstr("1:9: error: 'B' would store other coordinates"));
