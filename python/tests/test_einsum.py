@@ -20,6 +20,37 @@ def test_spmv_reads_scipys_memory(matrix, rng):
     np.testing.assert_allclose(y, S @ x)
 
 
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("...ij,j->...i", [(2, 3, 4, 5), (5,)]),
+    ("...ij,...jk", [(2, 3, 4), (2, 4, 5)]),
+    ("...ij,...jk->...ik", [(6, 1, 3, 4), (2, 4, 5)]),
+    ("...,...", [(3, 4), (4,)]),
+    ("i...->...i", [(3, 4, 2)]),
+    ("i...j->...", [(3, 4)]),
+    ("...ii->...i", [(2, 3, 3)]),
+])
+def test_ellipses_of_subscripts(rng, subscripts, shapes):
+    operands = [rng.random(shape) for shape in shapes]
+    np.testing.assert_allclose(tl.einsum(subscripts, *operands), np.einsum(subscripts, *operands))
+    first = tl.asarray(operands[0]).to("CSF")
+    np.testing.assert_allclose(tl.einsum(subscripts, first, *operands[1:]), np.einsum(subscripts, *operands))
+
+
+def test_subscripts_that_mean_nothing_are_refused(rng):
+    x = rng.random((2, 3))
+    for subscripts, operands, what in [
+        ("...ijk->...", [x], "more indices than an operand has dimensions"),
+        ("...i...", [x], "stands twice"),
+        ("...i->i", [x], "has the dimensions of '...'"),
+        ("ij,j->i", [x], "has 2 operands, but 1 are given"),
+        ("y(i) = A(i,j)", [x], r"given by name: einsum\('y\(i\) = A\(i,j\)', A=…\)"),
+        (None, [x], "expected a text"),
+        ("ij", [np.ma.masked_array(x)], "a masked array; say what stands"),
+    ]:
+        with pytest.raises(tl.TulleError, match=what):
+            tl.einsum(subscripts, *operands)
+
+
 @pytest.mark.parametrize("subscripts, count", [("ij,j->i", 1), ("ij,j", 1), ("ij->j", 0), ("ij->", 0), ("ij->ji", 0)])
 def test_numpys_subscripts(matrix, rng, subscripts, count):
     S = matrix()

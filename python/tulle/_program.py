@@ -169,7 +169,7 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
     >>> spmv = tl.compile("y(i) = A(i,j) * x(j)", A="CSR", x="dense")
     >>> y = spmv(tl.asarray(S), x)
     """
-    program = _statements(program)
+    program = _statements(_text(program, "program"))
     inputs = [*_core.operands(program), *given]
     default = lambda name: element_of(dtype) if name in inputs else ""  # a result's follows from operands
     typed = _result_types(formats, None, None)
@@ -195,7 +195,7 @@ def _type_of(type, element: str, name: str):
     return (tensor._element, tensor.encoding, list(tensor.shape))
 
 
-_EINSUM = re.compile(r"[\w\s,]*(->[\w\s]*)?\Z")
+_EINSUM = re.compile(r"(?:[\w\s,]|\.\.\.)*(->(?:[\w\s]|\.\.\.)*)?\Z")
 
 
 def _from_numpy(subscripts: str, operands) -> tuple[str, dict]:
@@ -206,14 +206,49 @@ def _from_numpy(subscripts: str, operands) -> tuple[str, dict]:
     if len(terms) != len(operands):
         raise TulleError(f"einsum: {subscripts!r} has {len(terms)} operands, but {len(operands)} are given")
     if not arrow:
-        output = "".join(sorted(i for i in set(inputs) - {","} if inputs.count(i) == 1))
-    for index in output:
-        if index not in inputs or output.count(index) > 1:
+        letters = inputs.replace(".", "").replace(",", "")
+        output = "..." * ("..." in inputs) + "".join(sorted(i for i in set(letters) if letters.count(i) == 1))
+    accesses, spread, result = terms, [], output
+    if "." in text:
+        accesses, spread = _spread(terms, [x.shape if hasattr(x, "shape") else np.shape(x) for x in operands])
+        result = _indices(output, spread)
+    for index in result:
+        if not any(index in access for access in accesses) or result.count(index) > 1:
             raise TulleError(f"einsum: the result's index {index!r} must stand once there, and in an operand")
+    if spread and "..." not in output:
+        raise TulleError(f"einsum: the result of {subscripts!r} has the dimensions of '...', too")
     access = lambda name, term: name + (f"({','.join('i_' + i for i in term)})" if term else "")
     names = [f"operand{k}" for k in range(len(terms))]
-    product = " * ".join(map(access, names, terms))
-    return f"{access('result', output)} = {product}", dict(zip(names, operands))
+    product = " * ".join(map(access, names, accesses))
+    return f"{access('result', result)} = {product}", dict(zip(names, operands))
+
+
+def _indices(term: str, spread: list[str]) -> list[str]:
+    """The indices of a term, in which '...' stands for others."""
+    head, dots, tail = term.partition("...")
+    if "." in tail:
+        raise TulleError(f"einsum: '...' stands twice in {term!r}")
+    return [*head, *(spread if dots else []), *tail]
+
+
+def _spread(terms: list[str], shapes: list[tuple]) -> tuple[list[list[str]], list[str]]:
+    """The indices of each operand, and those that '...' stands for: counted from the last dimension of it, as NumPy
+    broadcasts. A dimension of size 1 that others have longer gets an index of its own, which is summed."""
+    counts = [len(shape) - len(term.replace(".", "")) if "..." in term else 0 for term, shape in zip(terms, shapes)]
+    if min(counts) < 0:
+        raise TulleError(f"einsum: {','.join(terms)!r} has more indices than an operand has dimensions")
+    spread = [f"e{d}" for d in range(max(counts))]
+    sizes: dict[str, int] = {}
+    parts = []
+    for term, shape, count in zip(terms, shapes, counts):
+        own = spread[len(spread) - count:]
+        parts.append((term, own, shape[term.find("."):] if own else ()))
+        for index, size in zip(own, parts[-1][2]):
+            sizes[index] = max(size, sizes.get(index, 0))
+    made = []
+    for k, (term, own, shape) in enumerate(parts):
+        made.append(_indices(term, [f"{i}of{k}" if size == 1 < sizes[i] else i for i, size in zip(own, shape)]))
+    return made, spread
 
 
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None,
@@ -249,7 +284,10 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
     --------
     >>> tl.einsum("C(i,j) = A(i,k) * B(k,j) where M", A=A, B=B, M=M, formats={"C": "CSR"})
     """
-    if operands or _EINSUM.match(program):
+    if operands and not _EINSUM.match(_text(program, "program")):
+        names = ", ".join(f"{name}=…" for name in _core.operands(program))
+        raise TulleError(f"einsum: operands of index notation are given by name: einsum({program!r}, {names})")
+    if operands or _EINSUM.match(_text(program, "program")):
         program, named = _from_numpy(program, operands)
         if format is not None:
             formats = {"result": format}
@@ -318,7 +356,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     ...               p(i,j) = exp(A(i,j) - m(i)) where A''', A=A, formats={"p": "CSR"})
     >>> r.p
     """
-    program = _statements(program)
+    program = _statements(_text(program, "program"))
     named |= tensors or {}
     options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, tuple(results))
     kernel = _kernel(program, named, formats, types, shapes, options)

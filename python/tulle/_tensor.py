@@ -303,6 +303,8 @@ def _dense(obj, copy, name: str = "asarray") -> Tensor:
         except (TypeError, BufferError, RuntimeError) as error:
             raise TulleError(f"{name}: {error}") from None
     else:
+        if isinstance(obj, np.ma.MaskedArray):
+            raise TulleError(f"{name}: a masked array; say what stands where it is masked: x.filled(0)")
         array = np.asarray(obj)
         if not isinstance(obj, np.ndarray) and not hasattr(obj, "__array_interface__"):
             copy = copy and None  # lists and numbers have no memory to share
