@@ -71,7 +71,7 @@ TEST(Check, IndicesByThemselvesAreValues) {
 }
 
 TEST(Check, SetsAreMasks) {
-  const Binding sparse{.dims = std::vector<int64_t>{12}, .encoding = format::parseFormat("COO", 1)};
+  const Binding sparse{.type = {}, .dims = std::vector<int64_t>{12}, .encoding = format::parseFormat("COO", 1)};
   Program p = check("S(i) = set(i in 2:10:3); T(i) = set(~S | S & (i < 4)); y(i) = 1 where i in 3:",
                     {{"S", sparse}, {"T", sparse}, {"y", sparse}});
   EXPECT_EQ(print(p), "S(i) = set((i >= 2) & (i < 10) & ((i - 2) % 3 == 0));\n"
@@ -79,7 +79,7 @@ TEST(Check, SetsAreMasks) {
                       "y(i) = 1 where (i >= 3)\n");
   EXPECT_EQ(p.tensors[0].type, ElementType::Bool);
   EXPECT_EQ(print(check(p.text, {{"S", sparse}, {"T", sparse}, {"y", sparse}})), print(p));
-  EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)", {{"S", {.dims = std::vector<int64_t>{5, 5}}}})),
+  EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)", {{"S", {.type = {}, .dims = std::vector<int64_t>{5, 5}}}})),
             "S(i,j) = set((i + j < 4) & (i < 3))\n");
 }
 
