@@ -204,6 +204,17 @@ def test_reductions_are_methods_too(name):
     assert method.__doc__
 
 
+def test_products_and_diagonals_are_methods_too():
+    a = some((4, 5), np.float64)
+    A = tensor(a)
+    same(A.dot(np.ones(5)), a @ np.ones(5))
+    same(A.dot(A.T), a @ a.T)
+    same(A.dot(2), a * 2)
+    same(A.diagonal(), a.diagonal())
+    same(A.matvec(np.ones(5)), a @ np.ones(5))
+    same(A.rmatvec(np.ones(4)), np.ones(4) @ a)
+
+
 def test_sum_of_tensors_starts_at_zero():
     a = some((4, 5), np.float64)
     same(sum([tensor(a), tensor(a)]), a + a)

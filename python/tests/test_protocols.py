@@ -23,7 +23,7 @@ def test_numpys_ufuncs_are_ours(ufunc):
 def test_ufuncs_that_would_densify_are_type_errors():
     A = tensor(some((5, 4), np.float64))
     for work in (lambda: np.exp(A), lambda: np.add(A, 1), lambda: np.modf(A),
-                 lambda: np.multiply.outer(A, A), lambda: np.linalg.norm(A), lambda: np.allclose(A, A), lambda: np.sort(A),
+                 lambda: np.multiply.outer(A, A), lambda: np.linalg.norm(A, 2), lambda: np.allclose(A, A), lambda: np.sort(A),
                  lambda: np.sin(A, out=np.empty((5, 4))), lambda: np.float64(1) + A, lambda: np.asarray(A)):
         with pytest.raises(TypeError):
             work()
@@ -34,6 +34,11 @@ NUMPYS = {
     "mean": lambda a: np.mean(a, 1), "var": lambda a: np.var(a, axis=0, ddof=1), "any": lambda a: np.any(a, axis=0),
     "matmul": lambda a: np.matmul(a, a.T), "dot": lambda a: np.dot(a, np.ones(4)), "tensordot": lambda a: np.tensordot(a, a.T, 1),
     "concatenate": lambda a: np.concatenate([a, a]), "stack": lambda a: np.stack([a, a], axis=1),
+    "hstack": lambda a: np.hstack([a, a]), "vstack": lambda a: np.vstack([a, a, a[:1]]),
+    "hstack of vectors": lambda a: np.hstack([a[0], a[1]]), "vstack of vectors": lambda a: np.vstack([a[0], a]), "ravel": lambda a: np.ravel(a),
+    "diagonal": lambda a: np.diagonal(a), "diag": lambda a: np.diag(a.T), "diag of a vector": lambda a: np.diag(a[0]), "trace": lambda a: np.trace(a),
+    "norm": lambda a: np.linalg.norm(a), "norms": lambda a: np.linalg.norm(a, axis=1),
+    "round": lambda a: np.round(a / 3), "around": lambda a: np.around(a / 3, 2), "round down": lambda a: np.round(a * 7, -1),
     "transpose": lambda a: np.transpose(a), "reshape": lambda a: np.reshape(a, (2, 10)),
     "expand_dims": lambda a: np.expand_dims(a, 1), "squeeze": lambda a: np.squeeze(np.expand_dims(a, 0)),
     "broadcast_to": lambda a: np.broadcast_to(a, (3, 5, 4)), "flip": lambda a: np.flip(a, 0), "roll": lambda a: np.roll(a, 1),
@@ -56,6 +61,9 @@ def test_numpys_functions_of_dense_tensors():
     A = tl.asarray(a)
     assert np.allclose(A, a) and np.shape(A) == (5, 4) and np.ndim(A) == 2 and np.size(A) == 20
     np.testing.assert_allclose(np.linalg.norm(A), np.linalg.norm(a))
+    np.testing.assert_allclose(np.linalg.norm(A, 2), np.linalg.norm(a, 2))
+    np.testing.assert_array_equal(np.diag(A[0]), np.diag(a[0]))
+    assert np.round(tensor(some((5, 4), np.int64)), 1).dtype == np.int64
     np.testing.assert_array_equal(np.asarray(A, dtype=np.float32), a.astype(np.float32))
     np.testing.assert_array_equal(np.add.reduce(A), a.sum(axis=0))
     assert not np.asarray(A).flags.writeable and np.array(A).flags.writeable

@@ -99,6 +99,14 @@ class Operators(_core.Tensor):
     def __rmatmul__(self, other):
         return _matmul(other, self)
 
+    def dot(self, other):
+        """The product ``self @ other``; with a number or a tensor without dimensions, the multiple."""
+        return np.dot(self, other)
+
+    def diagonal(self):
+        """The elements (0, 0), (1, 1), … of a matrix."""
+        return np.diagonal(self)
+
     def matvec(self, x):
         """The product with a vector: SciPy's solvers, as `cg(A, b)`, take what has this for an operator."""
         return self @ x
