@@ -91,7 +91,7 @@ public:
   std::string formatName() const; ///< "CSR", "BCSR(4,4)", …; of a format without a name its encoding
   /// The value of what is not stored, in the notation's spelling: "0", "inf", "(1, 2)", …
   std::string fill() const;
-  /// Value slots, block padding included; of a slice those within it, which are counted.
+  /// Value slots, block padding included; of a slice the coordinates stored within it, which a query counts.
   int64_t storedCount() const;
   int64_t bytes() const; ///< of all buffers
 

@@ -69,9 +69,9 @@ int64_t AnyTensor::storedCount() const {
   const runtime::Tensor &tensor = Access::unwrap(*this);
   if (!format::hasSlices(tensor.encoding))
     return tensor.pickedSlots.value_or(tensor.storedCount());
-  int64_t count = 0;
-  runtime::forEachStored(tensor, [&](std::span<const int64_t>, int64_t) { ++count; });
-  return count;
+  const std::string every = fmt::format("{}", fmt::join(format::dimensionNames(order()), ", "));
+  const AnyTensor counted = query("select [] -> count(" + every + ") as n", *this).at("n");
+  return *reinterpret_cast<const int64_t *>(Access::unwrap(counted).value(0));
 }
 int64_t AnyTensor::bytes() const { return Access::unwrap(*this).bytes(); }
 

@@ -141,9 +141,9 @@ static void bindClass(nb::module_ &module) {
           "Element type and encoding: what code depends on.")
       .def_prop_ro("_fill", &AnyTensor::fill)
       .def_prop_ro(
-          "nnz", &AnyTensor::storedCount,
-          "The number of stored values, the padding of blocks included; of a slice those within it, which "
-          "are counted.")
+          "nnz", [](const AnyTensor &t) { return withoutLock([&] { return t.storedCount(); }); },
+          "The number of stored values, the padding of blocks included; of a slice the coordinates that are "
+          "stored in it, which a query counts.")
       .def_prop_ro("nbytes", &AnyTensor::bytes, "Bytes of all buffers.")
       .def("_buffer", &bufferOf)
       .def("_buffers", &allBuffers)
