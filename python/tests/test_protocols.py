@@ -63,6 +63,11 @@ def test_numpys_functions_of_dense_tensors():
     np.testing.assert_allclose(np.linalg.norm(A), np.linalg.norm(a))
     np.testing.assert_allclose(np.linalg.norm(A, 2), np.linalg.norm(a, 2))
     np.testing.assert_array_equal(np.diag(A[0]), np.diag(a[0]))
+    for dtype in (np.int32, np.complex64, np.float32):
+        b = some((5, 4), dtype)
+        norm = np.linalg.norm(tensor(b), axis=0)
+        assert norm.dtype == np.linalg.norm(b).dtype
+        np.testing.assert_allclose(np.asarray(norm), np.linalg.norm(b, axis=0), rtol=1e-6)
     assert np.round(tensor(some((5, 4), np.int64)), 1).dtype == np.int64
     np.testing.assert_array_equal(np.asarray(A, dtype=np.float32), a.astype(np.float32))
     np.testing.assert_array_equal(np.add.reduce(A), a.sum(axis=0))

@@ -57,6 +57,8 @@ def _functions() -> dict:
     """NumPy's functions that are Tulle's, with NumPy's parameters."""
     import tulle as tl
 
+    from ._reductions import norm
+
     def reduction(ours, *more):
         def call(a, axis=None, *given, keepdims=False, **named):
             named |= dict(zip(more, given))
@@ -82,7 +84,7 @@ def _functions() -> dict:
         np.hstack: lambda tup: tl.concat(tup, axis=min(np.ndim(tup[0]), 2) - 1),
         np.vstack: lambda tup: tl.concat([a if np.ndim(a) > 1 else a.reshape(1, -1) for a in tup]),
         np.ravel: lambda a: tl.reshape(a, (-1,)), np.diagonal: _diagonal, np.diag: _diag,
-        np.trace: lambda a: tl.sum(_diagonal(a)), np.linalg.norm: _norm,
+        np.trace: lambda a: tl.sum(_diagonal(a)), np.linalg.norm: norm,
         np.transpose: lambda a, axes=None: a.transpose(axes),
         np.reshape: lambda a, shape: tl.reshape(a, (shape,) if isinstance(shape, int) else shape),
         np.squeeze: lambda a, axis=None: tl.squeeze(
@@ -121,13 +123,6 @@ def _diag(v):
     entries = v.to("COO")
     at = entries.coordinates(0)
     return tl.from_coo((len(v), len(v)), (at, at), entries.values, format="CSR")
-
-
-def _norm(x, *, axis=None, keepdims=False):
-    """Of all elements or along axes: the square root of the sum of the absolute values' squares."""
-    import tulle as tl
-
-    return tl.sqrt(tl.sum(tl.square(tl.abs(x)), axis=axis, keepdims=keepdims))
 
 
 def _round(a, decimals=0):

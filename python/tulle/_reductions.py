@@ -157,6 +157,17 @@ def _real_or_complex(of: _Axes) -> str:
     return of.operand.element if of.dtype.kind in "fc" else "f64"
 
 
+def norm(x, *, axis=None, keepdims: bool = False):
+    """The square root of the sum of the absolute values' squares, over all elements or axes: numpy.linalg.norm."""
+    of = _Axes(x, axis, "norm")
+    element = _real_or_complex(of)
+    read = of.read(_computed(element))
+    square = f"real({read} * conj({read}))" if element.startswith("c") else f"{read} * {read}"
+    made = {"c64": "f32", "c128": "f64"}.get(element, element)
+    types = {"s": (of.format(), _computed(made))}
+    return of.run(f"s{of.out} = {square}; y{of.out} = sqrt(s{of.out})", made, keepdims, types)
+
+
 def var(x, /, *, axis=None, correction: float = 0.0, keepdims: bool = False):
     """The variance over axes: squared distances from the mean, divided by their number less `correction`."""
     return _spread(x, axis, correction, keepdims, "{0}", "var")
