@@ -110,3 +110,27 @@ func.func @shared(%A: tensor<?x?xf64, #COO>) -> tensor<?x?xf64, #CSR> {
   %C = tulle.convert %A share : tensor<?x?xf64, #COO> to tensor<?x?xf64, #CSR>
   return %C : tensor<?x?xf64, #CSR>
 }
+
+// -----
+
+#CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
+#EVERY_THIRD = #tulle.encoding<{ map = (i, j : #tulle<slice(2, 3, 3)>) -> (j : dense, i : compressed) }>
+
+// Columns 2, 5 and 8 of the whole: those from 2 to 11, where there are so many, are visited, and each is tested.
+// CHECK-LABEL: @every_third(
+// CHECK: %[[ALL:.*]] = tulle.space %[[A:.*]] level(0)
+// CHECK: %[[SIZE:.*]] = tulle.level_size %[[A]] level(0)
+// CHECK: %[[END:.*]] = arith.minui %[[SIZE]], %c11
+// CHECK: %[[COLUMNS:.*]] = tulle.range %c2 to %[[END]]
+// CHECK: %[[PART:.*]] = tulle.restrict %[[ALL]] to %[[COLUMNS]]
+// CHECK: tulle.iterate %[[J:[^ ]*]], %{{.*}} in %[[PART]]
+// CHECK: %[[FROM:.*]] = arith.subi %[[J]], %c2
+// CHECK-DAG: %[[OWN:.*]] = arith.divui %[[FROM]], %c3
+// CHECK-DAG: arith.remui %[[FROM]], %c3
+// CHECK: tulle.space %[[A]] level(1)
+// CHECK-NEXT: tulle.iterate %[[I:[^ ]*]], %{{.*}} in %{{.*}}
+// CHECK: tulle.insert %{{.*}} at(%[[I]], %[[OWN]])
+func.func @every_third(%A: tensor<6x3xf64, #EVERY_THIRD>) -> tensor<6x3xf64, #CSC> {
+  %C = tulle.convert %A : tensor<6x3xf64, #EVERY_THIRD> to tensor<6x3xf64, #CSC>
+  return %C : tensor<6x3xf64, #CSC>
+}

@@ -108,8 +108,8 @@ public:
 private:
   Value enter(unsigned l, Value parent) {
     auto attr = getEncoding(cast<RankedTensorType>(tensor.getType()));
-    auto space = SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l, parent,
-                                 /*condition=*/Value());
+    Value space = ofSlice(l, SpaceOp::create(b, loc, SpaceType::get(b.getContext(), attr, l), tensor, l,
+                                             parent, /*condition=*/Value()));
     auto loop = IterateOp::create(b, loc, TypeRange(), space, ValueRange(),
                                   LoopAttr::get(b.getContext(), LoopKind::Reduction), /*each=*/true);
     Block *body = b.createBlock(&loop.getBody(), {},
@@ -119,6 +119,23 @@ private:
     levels.push_back(body->getArgument(0));
     return body->getArgument(1);
   }
+
+  /// The part of a level with all coordinates of a dimension that a slice can show; others are visited and
+  /// tested.
+  Value ofSlice(unsigned l, Value space) {
+    const format::Level &level = encoding.levels[l];
+    if (level.format.kind != LevelKind::Dense || level.expr->kind != ExprKind::Dim ||
+        !isSliced(unsigned(level.expr->value)))
+      return space;
+    const SliceNumbers &slice = *slices[unsigned(level.expr->value)];
+    Value offset = number(slice.offset), size = LevelSizeOp::create(b, loc, tensor, l);
+    Value reach = b.createOrFold<arith::MulIOp>(loc, number(slice.size), number(slice.stride));
+    Value end = arith::MinUIOp::create(b, loc, b.createOrFold<arith::AddIOp>(loc, offset, reach), size);
+    Value range = RangeOp::create(b, loc, offset, end);
+    return RestrictOp::create(b, loc, space.getType(), space, range);
+  }
+
+  Value number(OpFoldResult given) { return getValueOrCreateConstantIndexOp(b, loc, given); }
 
   /// The greatest level variable of an expression, plus one.
   static unsigned depth(const Expr &e) {
@@ -165,7 +182,6 @@ private:
 
   /// Goes on where the coordinate is one of the slice, with its coordinate there.
   void restrict(unsigned d) {
-    auto number = [&](OpFoldResult given) { return getValueOrCreateConstantIndexOp(b, loc, given); };
     Value distance = b.createOrFold<arith::SubIOp>(loc, dims[d], number(slices[d]->offset));
     Value own = distance, inside;
     if (!isOneInteger(slices[d]->stride)) {
