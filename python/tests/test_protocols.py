@@ -63,6 +63,10 @@ def test_numpys_functions_of_dense_tensors():
     np.testing.assert_allclose(np.linalg.norm(A), np.linalg.norm(a))
     np.testing.assert_allclose(np.linalg.norm(A, 2), np.linalg.norm(a, 2))
     np.testing.assert_array_equal(np.diag(A[0]), np.diag(a[0]))
+    cube = some((3, 4, 5), np.float64)
+    for of in (tl.asarray(cube), tensor(cube)):
+        np.testing.assert_array_equal(np.asarray(np.diagonal(of)), np.diagonal(cube))
+        np.testing.assert_array_equal(np.asarray(np.trace(of)), np.trace(cube))
     for dtype in (np.int32, np.complex64, np.float32):
         b = some((5, 4), dtype)
         norm = np.linalg.norm(tensor(b), axis=0)

@@ -82,9 +82,9 @@ def _functions() -> dict:
         np.concatenate: lambda arrays, axis=0: tl.concat(arrays, axis=axis),
         np.stack: lambda arrays, axis=0: tl.stack(arrays, axis=axis),
         np.hstack: lambda tup: tl.concat(tup, axis=min(np.ndim(tup[0]), 2) - 1),
-        np.vstack: lambda tup: tl.concat([a if np.ndim(a) > 1 else a.reshape(1, -1) for a in tup]),
+        np.vstack: lambda tup: tl.concat([a if np.ndim(a) > 1 else tl.reshape(a, (1, -1)) for a in tup]),
         np.ravel: lambda a: tl.reshape(a, (-1,)), np.diagonal: _diagonal, np.diag: _diag,
-        np.trace: lambda a: tl.sum(_diagonal(a)), np.linalg.norm: norm,
+        np.trace: lambda a: tl.sum(_diagonal(a), axis=-1), np.linalg.norm: norm,
         np.transpose: lambda a, axes=None: a.transpose(axes),
         np.reshape: lambda a, shape: tl.reshape(a, (shape,) if isinstance(shape, int) else shape),
         np.squeeze: lambda a, axis=None: tl.squeeze(
@@ -98,7 +98,8 @@ def _functions() -> dict:
         np.tril: lambda m, k=0: tl.tril(m, k=k), np.triu: lambda m, k=0: tl.triu(m, k=k),
         np.clip: lambda a, a_min=None, a_max=None, *, min=None, max=None: tl.clip(
             a, a_min if min is None else min, a_max if max is None else max),
-        np.round: _round, np.around: _round, np.real: tl.real, np.imag: tl.imag, np.moveaxis: tl.moveaxis, np.diff: lambda a, n=1, axis=-1: tl.diff(a, n=n, axis=axis),
+        np.round: _round, np.around: _round,
+        np.real: tl.real, np.imag: tl.imag, np.moveaxis: tl.moveaxis, np.diff: lambda a, n=1, axis=-1: tl.diff(a, n=n, axis=axis),
         np.zeros_like: tl.zeros_like, np.ones_like: tl.ones_like, np.empty_like: tl.empty_like, np.full_like: tl.full_like,
         np.result_type: tl.result_type, np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
         np.size: lambda a: a.size, np.matrix_transpose: tl.matrix_transpose,
@@ -106,10 +107,11 @@ def _functions() -> dict:
 
 
 def _diagonal(a):
+    """Of the first two dimensions; it is the last of the result's."""
     from . import einsum
 
-    shortest = min(a.shape)
-    return einsum("ii->i", a[:shortest, :shortest], wrap=True)
+    shortest = min(a.shape[:2])
+    return einsum("ii...->...i", a[:shortest, :shortest], wrap=True)
 
 
 def _diag(v):
