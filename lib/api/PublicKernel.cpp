@@ -99,12 +99,10 @@ ProgramTensors tensorsOf(const std::string &program) {
   return names;
 }
 
-/// Each once, in the order of the program.
 static std::string namesOf(const std::vector<notation::TensorUse> &uses) {
   std::vector<std::string> names;
   for (const notation::TensorUse &use : uses)
-    if (std::ranges::count(names, use.name) == 0)
-      names.push_back(use.name);
+    names.push_back(use.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -181,9 +181,13 @@ bool sameWord(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, same);
 }
 
-/// What other libraries call a format, and how it is written here.
+/// What other libraries call a format, and what it is here.
 constexpr std::pair<std::string_view, std::string_view> otherNames[] = {
-    {"BSR", "BCSR(b,c)"}, {"BSC", "BCSC(b,c)"}, {"ELLPACK", "ELL"}, {"LIL", "CSR"}};
+    {"BSR", "'BCSR(b,c)'"},
+    {"BSC", "'BCSC(b,c)'"},
+    {"ELLPACK", "'ELL'"},
+    {"LIL", "'CSR'"},
+    {"HYB", "a sum of tensors, which a schedule makes: 'decompose(A, hyb(1, 3))'"}};
 
 const Row &findRow(const Cursor &cursor, const Use &use) {
   std::vector<std::string> known;
@@ -192,13 +196,9 @@ const Row &findRow(const Cursor &cursor, const Use &use) {
       return row;
     known.emplace_back(row.name);
   }
-  if (sameWord(use.name, "HYB"))
-    cursor.fail(
-        use.nameRange,
-        "unknown format 'HYB'; it is a sum of tensors, which a schedule makes: 'decompose(A, hyb(1, 3))'");
   for (const auto &[other, name] : otherNames)
     if (sameWord(use.name, other))
-      cursor.fail(use.nameRange, fmt::format("unknown format '{}'; here it is '{}'", use.name, name));
+      cursor.fail(use.nameRange, fmt::format("unknown format '{}'; here it is {}", use.name, name));
   const std::string all =
       fmt::format("; the formats are {}, or an encoding such as '(i, j) -> (i : dense, j : compressed)'",
                   fmt::join(known, ", "));
