@@ -201,7 +201,7 @@ private:
   void bind(const notation::Access &access) {
     for (unsigned d = 0; d < access.subscripts.size() && d < numbers[access.tensor].size(); ++d) {
       const notation::Affine &subscript = access.subscripts[d];
-      if (!subscript.isVariable() || subscript.limit)
+      if (!subscript.isVariable())
         continue;
       const unsigned index = subscript.terms[0].first;
       if (isGiven(index))

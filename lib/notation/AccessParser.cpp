@@ -117,6 +117,7 @@ Affine AccessParser::subscript(const Access &access) {
   s.range = since(begin);
   for (const Term &term : terms)
     s.terms.emplace_back(numberOf(term.index), term.coefficient);
+  s.isSum &= s.startsAtZero() && indirections.empty();
   return s;
 }
 
@@ -143,6 +144,7 @@ void AccessParser::term(Affine &s, std::vector<Term> &terms, std::vector<Indirec
       return addTerm(terms, indirections, expectKind(Token::Word, "an index after '*' in a subscript"),
                      value);
     s.constant = bounded(token, __int128(s.constant) + value);
+    s.isSum = true;
     return;
   }
   if (token.kind != Token::Word)

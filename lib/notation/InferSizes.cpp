@@ -58,9 +58,7 @@ private:
   std::string describe(const Origin &p) const {
     return fmt::format("dimension {} of {}", p.dim + 1, r.tensors[p.tensor]);
   }
-  static bool isPlain(const Use &use, unsigned d) {
-    return use.access.subscripts[d].isVariable() && !use.access.subscripts[d].limit;
-  }
+  static bool isPlain(const Use &use, unsigned d) { return use.access.subscripts[d].isVariable(); }
 
   void propagatePlain() {
     for (bool changed = true; changed;) {
@@ -259,8 +257,10 @@ private:
         return; // no iteration, no access
       const Origin &from = indexFrom[term.first];
       if (from.range.begin != range.begin)
-        notes.push_back({from.range, fmt::format("index '{}' has size {} from {}", r.indices[term.first].name,
-                                                 r.indices[term.first].size, describe(from))});
+        notes.push_back({from.range, fmt::format("index '{0}' has size {1} from {2}; {0}+0 would leave the "
+                                                 "size to the sums",
+                                                 r.indices[term.first].name, r.indices[term.first].size,
+                                                 describe(from))});
     }
     const int64_t end = limit.value_or(dim);
     if (low < 0 || high >= end)
@@ -269,13 +269,6 @@ private:
                          limit ? "the slice of " : "", describe(here),
                          limit ? fmt::format("ends before {}", end) : fmt::format("has size {}", end)),
              notes);
-    if (affine.isVariable() && limit && end < dim)
-      r.fail(
-          range,
-          fmt::format(
-              "a slice that starts at 0 must end with the dimension, which has size {}; give the first {} as "
-              "a tensor of its own",
-              dim, end));
   }
 };
 

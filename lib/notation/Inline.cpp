@@ -4,6 +4,7 @@
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace tulle::notation {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 /// no longer compiled in a moment: statements that read the one before them twice double it.
 constexpr unsigned mostDepth = 500;
 constexpr size_t mostNodes = 2000;
+/// As large as the parser's coefficients may be.
+constexpr int64_t mostFactor = int64_t(1) << 40;
 
 bool reads(const Expr &expr, unsigned tensor) {
   bool found = false;
@@ -39,15 +42,40 @@ public:
 private:
   std::map<unsigned, Affine> subscripts;
 
+  /// Of a digit, the index is another; sums are of sums (whyNotAt has seen to that).
   Affine apply(const Affine &own) const {
-    if (own.isVariable() && !own.limit)
+    if (own.isVariable())
       return subscripts.at(own.terms[0].first);
-    Affine result = own; // of plain variables, as whyNotAt has seen
-    for (auto &[index, coefficient] : result.terms)
-      index = subscripts.at(index).terms[0].first;
+    Affine result = own;
+    result.terms.clear();
+    std::map<unsigned, int64_t> sums;
+    for (auto [index, coefficient] : own.terms) {
+      const Affine &at = subscripts.at(index);
+      result.constant += coefficient * at.constant;
+      if (result.limit && !at.isVariable())
+        result.limit.reset(); // the size of the index has it
+      for (auto [other, factor] : at.terms)
+        sums[other] += coefficient * factor;
+    }
+    for (const auto &term : sums)
+      if (term.second != 0)
+        result.terms.push_back(term);
+    result.isSum |= result.startsAtZero();
     return result;
   }
 };
+
+/// Whether a subscript can be computed where another stands for one of its indices, with this factor.
+bool composes(const Affine &own, int64_t factor, const Affine &at) {
+  auto isSmall = [&](int64_t number) {
+    const __int128 product = __int128(number) * factor;
+    return product <= mostFactor && product >= -mostFactor;
+  };
+  if (own.isVariable() || at.isVariable())
+    return true;
+  return !own.isDigit() && !at.isDigit() && isSmall(at.constant) &&
+         std::ranges::all_of(at.terms, [&](const auto &term) { return isSmall(term.second); });
+}
 
 class Inliner {
 public:
@@ -125,20 +153,22 @@ private:
     return value;
   }
 
-  /// Computed subscripts are put in the place of plain ones only, of which each has a use.
+  /// A computed subscript is put where its index has a use, which is where its size comes from.
   std::string whyNotAt(const Access &access) const {
-    auto isPlain = [](const Affine &a) { return a.isVariable() && !a.limit; };
-    std::map<unsigned, bool> used;
-    bool plain = true;
-    forEachSubscript(producer.rhs, [&](const Affine &subscript) {
-      plain &= isPlain(subscript);
-      for (auto [index, coefficient] : subscript.terms)
-        used[index] = true;
-    });
+    std::map<unsigned, const Affine *> at;
     for (size_t d = 0; d < access.subscripts.size(); ++d)
-      if (!isPlain(access.subscripts[d]) && (!plain || !used[producer.lhs.subscripts[d].terms[0].first]))
-        return "it is read at computed coordinates";
-    return "";
+      at[producer.lhs.subscripts[d].terms[0].first] = &access.subscripts[d];
+    std::set<unsigned> used;
+    bool composed = true;
+    forEachSubscript(producer.rhs, [&](const Affine &subscript) {
+      for (auto [index, coefficient] : subscript.terms) {
+        composed &= composes(subscript, coefficient, *at.at(index));
+        used.insert(index);
+      }
+    });
+    for (auto [index, subscript] : at)
+      composed &= subscript->isVariable() || used.contains(index);
+    return composed ? "" : "it is read at computed coordinates";
   }
 
   static size_t sizeOf(const Expr &expr) {

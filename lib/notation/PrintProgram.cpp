@@ -129,7 +129,7 @@ std::string print(const Affine &affine, const std::vector<IndexVar> &indices, st
     outside = std::max(outside, indices[index].outside);
     unique |= indices[index].unique;
   }
-  if (affine.constant != 0 || text.empty())
+  if (affine.constant != 0 || text.empty() || (affine.startsAtZero() && !affine.isVariable()))
     text += (affine.constant < 0 || text.empty() ? "" : "+") + std::to_string(affine.constant);
   if (affine.divisor != 1)
     text += "/" + std::to_string(affine.divisor);

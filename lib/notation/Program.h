@@ -59,15 +59,21 @@ struct Affine {
   std::vector<std::pair<unsigned, int64_t>> terms; ///< (index variable, coefficient), no zero coefficients
   int64_t constant = 0;
   std::optional<int64_t> limit; ///< `i+1:n`: the subscript stays below n
+  bool isSum = false;           ///< `i+0`: as of `i+1`, the index does not give the dimension's size
   SourceRange range;
   int64_t divisor = 1, modulus = 0; ///< of a digit, `l / 64 % 8`; modulus 0: the highest
   bool isDigit() const { return divisor != 1 || modulus != 0; }
-  bool isVariable() const { return terms.size() == 1 && terms[0].second == 1 && constant == 0 && !isDigit(); }
+  /// An index by itself, which runs over all of the dimension.
+  bool isVariable() const { return startsAtZero() && !isSum && !limit; }
+  /// An index by itself, or the start of a dimension, `i+0` or `i:n`.
+  bool startsAtZero() const {
+    return terms.size() == 1 && terms[0].second == 1 && constant == 0 && !isDigit();
+  }
   bool isConstant() const { return terms.empty() && !isDigit(); }
-  /// Whether both have the same values.
+  /// Whether both have the same values: of one index, all of the dimension or a part.
   bool equals(const Affine &other) const {
     return terms == other.terms && constant == other.constant && divisor == other.divisor &&
-           modulus == other.modulus;
+           modulus == other.modulus && isVariable() == other.isVariable();
   }
 };
 
@@ -214,7 +220,7 @@ struct LoopSchedule {
   };
   struct Directive {
     enum Kind : uint8_t { Parallelize, Vectorize, Unroll, Jam, Prefetch, Cache, Rfactor } kind;
-    std::string loop;
+    std::string loop = {};
     int64_t count = 0;               ///< lanes of a vector, iterations at a time, or how far ahead
     Threads threads = Threads::Auto; ///< of Parallelize
     unsigned tensor = 0;             ///< of Prefetch and Cache: an operand, or of Cache a result

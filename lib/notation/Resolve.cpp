@@ -145,7 +145,7 @@ private:
   void checkLeft(const Access &lhs) {
     std::map<unsigned, SourceRange> seen;
     for (const Affine &s : lhs.subscripts) {
-      if (!s.isVariable() || s.limit)
+      if (!s.isVariable())
         out.fail(
             s.range,
             fmt::format(

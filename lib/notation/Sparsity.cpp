@@ -194,7 +194,7 @@ private:
     outer.subscripts.resize(own);
     std::set<unsigned> below;
     auto isOther = [&](const Affine &subscript) {
-      return subscript.isVariable() && !subscript.limit && below.insert(subscript.terms[0].first).second &&
+      return subscript.isVariable() && below.insert(subscript.terms[0].first).second &&
              std::ranges::count(statement.reductionIndices, subscript.terms[0].first) > 0;
     };
     return sameSubscripts(outer, statement.lhs) &&

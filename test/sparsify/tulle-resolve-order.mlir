@@ -11,7 +11,7 @@
 
 // HOIST-LABEL: func.func @matmul(
 // HOIST-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "A"}
-// HOIST-SAME: %[[B:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "B", tulle.source = {{.*}}(j : dense, i : compressed){{.*}}}
+// HOIST-SAME: %[[B:.*]]: tensor<?x?xf64, #CSR> {tulle.name = "B", tulle.source = #CSC}
 // HOIST-NOT: tulle.convert
 // HOIST: linalg.generic {{.*}} ins(%[[A]], %[[B]]
 func.func @matmul(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %B: tensor<?x?xf64, #CSC> {tulle.name = "B"},
@@ -28,4 +28,33 @@ func.func @matmul(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %B: tensor<?x?xf
     linalg.yield %s : f64
   } -> tensor<?x?xf64>
   return %r : tensor<?x?xf64>
+}
+
+// What the function has computed is in no argument, and stays: the other operand is converted.
+// CHECK-LABEL: func.func @computed
+// CHECK: %[[SUMS:.*]] = linalg.generic
+// CHECK: %[[Y:.*]] = tulle.convert %arg1 : tensor<?x?xf64, #CSC> to tensor<?x?xf64, #CSR>
+// CHECK: linalg.generic {{.*}} ins(%[[Y]], %[[SUMS]]
+// HOIST-LABEL: func.func @computed(
+func.func @computed(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %y: tensor<?x?xf64, #CSC> {tulle.name = "y"}, %n: index) -> tensor<?x?xf64, #CSC> {
+  %zero = arith.constant 0.0 : f64
+  %empty = tensor.empty(%n, %n) : tensor<?x?xf64, #CSR>
+  %init = tulle.fill %zero, %empty : f64, tensor<?x?xf64, #CSR>
+  %sums = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]
+  } ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<?x?xf64, #CSR>) {
+  ^bb0(%a: f64, %acc: f64):
+    %s = arith.addf %a, %a : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64, #CSR>
+  %next = tensor.empty(%n, %n) : tensor<?x?xf64, #CSC>
+  %start = tulle.fill %zero, %next : f64, tensor<?x?xf64, #CSC>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]
+  } ins(%y, %sums : tensor<?x?xf64, #CSC>, tensor<?x?xf64, #CSR>) outs(%start : tensor<?x?xf64, #CSC>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64, #CSC>
+  return %r : tensor<?x?xf64, #CSC>
 }

@@ -141,3 +141,29 @@ func.func @step(%x: tensor<4xf64, #STEP>, %s: tensor<f64>) -> tensor<f64> {
   } -> tensor<f64>
   return %r : tensor<f64>
 }
+
+// -----
+
+#CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#COO = #tulle.encoding<{ map = (i, j) -> (i : compressed(nonunique), j : singleton) }>
+
+// A slice that the function makes is read in the whole too, or in a copy of the whole.
+// CHECK-LABEL: func.func @starts(
+// CHECK-SAME: %[[A:.*]]: tensor<?x?xf64, #CSR>, %[[B:.*]]: tensor<?x?xf64, #COO>
+// CHECK: tensor.extract_slice %[[A]][0, 0] [4, 4] [1, 1]
+// CHECK: %[[COPY:.*]] = tulle.convert %[[B]] : tensor<?x?xf64, #COO> to tensor<?x?xf64, #CSR>
+// CHECK: tensor.extract_slice %[[COPY]][0, 0] [4, 4] [1, 1] : tensor<?x?xf64, #CSR> to tensor<4x4xf64, #CSR>
+func.func @starts(%A: tensor<?x?xf64, #CSR>, %B: tensor<?x?xf64, #COO>, %y: tensor<4xf64>) -> tensor<4xf64> {
+  %a = tensor.extract_slice %A[0, 0] [4, 4] [1, 1] : tensor<?x?xf64, #CSR> to tensor<4x4xf64, #CSR>
+  %b = tensor.extract_slice %B[0, 0] [4, 4] [1, 1] : tensor<?x?xf64, #COO> to tensor<4x4xf64, #COO>
+  // expected-remark @below {{operand 1 is copied before the loops}}
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]
+  } ins(%a, %b : tensor<4x4xf64, #CSR>, tensor<4x4xf64, #COO>) outs(%y : tensor<4xf64>) {
+  ^bb0(%u: f64, %v: f64, %acc: f64):
+    %p = arith.mulf %u, %v : f64
+    %sum = arith.addf %acc, %p : f64
+    linalg.yield %sum : f64
+  } -> tensor<4xf64>
+  return %r : tensor<4xf64>
+}

@@ -154,7 +154,7 @@ private:
       text += "+" + second.name;
       reach += std::max<int64_t>(second.size - 1, 0);
     }
-    if (shift)
+    if (shift || text == i.name) // by itself, the index would run over what is spare
       text += fmt::format("+{}", shift);
     subscripts.push_back(text);
     dims.push_back(reach + 1 + spare);

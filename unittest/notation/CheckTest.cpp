@@ -66,12 +66,12 @@ TEST(Check, IndicesByThemselvesAreValues) {
   // Each term is summed over the indices whose values it takes, too.
   EXPECT_EQ(print(check("y(i) = i + j * A(i,j)", {{"A", input({3, 4}, ElementType::I64)}})),
             "y(i) = i;\ny(i) += j * A(i,j)\n");
-  EXPECT_EQ(print(check("y(i) = i() * x(i)", {{"x", input({3})}, {"i", input({})}})),
-            "y(i) = i() * x(i)\n");
+  EXPECT_EQ(print(check("y(i) = i() * x(i)", {{"x", input({3})}, {"i", input({})}})), "y(i) = i() * x(i)\n");
 }
 
 TEST(Check, SetsAreMasks) {
-  const Binding sparse{.type = {}, .dims = std::vector<int64_t>{12}, .encoding = format::parseFormat("COO", 1)};
+  const Binding sparse{
+      .type = {}, .dims = std::vector<int64_t>{12}, .encoding = format::parseFormat("COO", 1)};
   Program p = check("S(i) = set(i in 2:10:3); T(i) = set(~S | S & (i < 4)); y(i) = 1 where i in 3:",
                     {{"S", sparse}, {"T", sparse}, {"y", sparse}});
   EXPECT_EQ(print(p), "S(i) = set((i >= 2) & (i < 10) & ((i - 2) % 3 == 0));\n"
@@ -79,7 +79,8 @@ TEST(Check, SetsAreMasks) {
                       "y(i) = 1 where (i >= 3)\n");
   EXPECT_EQ(p.tensors[0].type, ElementType::Bool);
   EXPECT_EQ(print(check(p.text, {{"S", sparse}, {"T", sparse}, {"y", sparse}})), print(p));
-  EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)", {{"S", {.type = {}, .dims = std::vector<int64_t>{5, 5}}}})),
+  EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)",
+                        {{"S", {.type = {}, .dims = std::vector<int64_t>{5, 5}}}})),
             "S(i,j) = set((i + j < 4) & (i < 3))\n");
 }
 
@@ -130,9 +131,23 @@ TEST(Sizes, StridesSlicesReversal) {
   EXPECT_EQ(size("y(i) = x(3*i)"), 3);   // 0, 3, 6
   EXPECT_EQ(size("y(i) = x(3*i+2)"), 2); // 2, 5
   EXPECT_EQ(size("y(i) = x(i+1:5)"), 4);
+  EXPECT_EQ(size("y(i) = x(i:5)"), 5);
+  EXPECT_EQ(size("y(i) = x(i+0)"), 8);
+  EXPECT_EQ(size("y(i) = x(i+1) - x(i+0)"), 7);
+  EXPECT_EQ(size("y(i) = x(i-0) * x(2+i-2:6)"), 6);
   EXPECT_EQ(size("y(i) = x(7-i)"), 8);
   EXPECT_EQ(size("y(i) = x(i+8)"), 0);
   EXPECT_EQ(size("y(i) = x(i+9)"), 0);
+}
+
+/// An index that starts a dimension is none that runs over all of it: neither gives the other its size.
+TEST(Sizes, StartsOfDimensions) {
+  Program p =
+      check("w(i) = x(i+1) - x(i+0); y(i) = w(i+0) + w(i+1) * z(i)", {{"x", input({8})}, {"z", input({3})}});
+  EXPECT_EQ(p.tensors[p.statements[0].lhs.tensor].dims, (std::vector<int64_t>{7}));
+  EXPECT_EQ(p.tensors[p.statements[1].lhs.tensor].dims, (std::vector<int64_t>{3}));
+  auto dims = inferDims("z(k) = u(k+0) * v(k)", {{"v", {4}}});
+  EXPECT_EQ(dims["u"], std::vector<int64_t>({4}));
 }
 
 TEST(Sizes, FilterLargerThanImageGivesNothing) {

@@ -116,7 +116,11 @@ TEST(Error, SubscriptsLeaveTheirDimension) {
       AllOf(
           HasSubstr(
               "<expr>:1:10: error: the subscript takes values from 1 to 4, but dimension 1 of x has size 4"),
-          HasSubstr("note: index 'i' has size 4 from dimension 1 of z")));
+          HasSubstr(
+              "note: index 'i' has size 4 from dimension 1 of z; i+0 would leave the size to the sums")));
+  EXPECT_THAT(refusal("y(i+0) = x(i)", {{"x", input({4})}}), HasSubstr("single index"));
+  EXPECT_THAT(refusal("y(i) = x(i+0) + z(i)", {{"x", input({3})}, {"z", input({4})}}),
+              HasSubstr("the subscript takes values from 0 to 3, but dimension 1 of x has size 3"));
   EXPECT_THAT(refusal("y(i) = x(i-1)", {{"x", input({4})}}), HasSubstr("from -1 to"));
   EXPECT_THAT(refusal("y(i) = x(i+1:9)", {{"x", input({4})}}), HasSubstr("ends before 9"));
   EXPECT_THAT(refusal("y(i) = x(i+j)", {{"x", input({4})}}), HasSubstr("the size of index"));

@@ -12,6 +12,7 @@
 #include "passes/import/Body.h"
 #include "passes/import/Import.h"
 #include "passes/import/ImportSchedule.h"
+#include "passes/import/OperandViews.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -296,17 +297,12 @@ private:
     throw support::SyntaxError(program.scheduleName, program.schedule, found->range, why);
   }
 
-  /// The operand as a tensor of more dimensions: in its own buffers where its levels allow it, else copied
-  /// first into levels that do.
-  Value expanded(OpBuilder &b, Value arg, const notation::Reshape &reshape) const {
-    const SmallVector<int64_t> shape(reshape.digits.size(), ShapedType::kDynamic);
-    auto type = cast<RankedTensorType>(arg.getType());
-    if (!dialect::viewEncoding(encodingOf(arg), reshape.digits, /*expand=*/true, unsigned(shape.size()))) {
-      const format::Encoding plain = dialect::plainEncoding(encodingOf(arg), unsigned(shape.size()));
-      type = dialect::withEncoding(type, *format::reshaped(plain, reshape.digits, unsigned(type.getRank())));
-      arg = dialect::ConvertOp::create(b, loc(b), type, arg);
-    }
-    return dialect::viewOf(b, loc(b), arg, reshape.digits, /*expand=*/true, shape);
+  /// Of the dimensions that an index has the start of, as in `x(i+0)`, this start.
+  Value started(OpBuilder &b, Value arg, ArrayRef<notation::Affine> subscripts) const {
+    SmallVector<Value> sizes;
+    for (const notation::Affine &s : subscripts)
+      sizes.push_back(s.startsAtZero() && !s.isVariable() ? indexSize(b, s.terms[0].first) : Value());
+    return startOf(b, loc(b), arg, sizes);
   }
 
   /// The result, of the dimensions that it has.
@@ -371,14 +367,16 @@ private:
         std::tie(arg, subscripts) = reshaped(b, arg, access);
       else if (const auto expansion = notation::expansionOf(program, access);
                expansion && !format::isAllDense(encodingOf(arg)))
-        std::tie(arg, subscripts) = std::pair(expanded(b, arg, *expansion), expansion->subscripts);
+        std::tie(arg, subscripts) =
+            std::pair(expandedView(b, loc(b), arg, expansion->digits), expansion->subscripts);
+      arg = started(b, arg, subscripts);
       inputs.push_back(patternOperand == o ? asResult(b, arg) : arg);
       maps.push_back(mapOf(b.getContext(), subscripts));
     }
     for (const notation::Indirection &given : statement.indirections) {
       inputs.push_back(selection(b, given));
       std::vector<notation::Affine> subscripts = given.source.subscripts;
-      subscripts.push_back({.terms = {{given.index, 1}}, .constant = 0, .limit = {}, .range = {}});
+      subscripts.push_back({.terms = {{given.index, 1}}});
       maps.push_back(mapOf(b.getContext(), subscripts));
     }
     if (old) {
@@ -563,7 +561,7 @@ private:
   Value makeInit(OpBuilder &b, ArrayRef<Value> inputs) {
     Value init = function.getArguments().back();
     if (view)
-      init = expanded(b, init, *view);
+      init = expandedView(b, loc(b), init, view->digits);
     if (patternOperand)
       init = dialect::LikeOp::create(b, loc(b), init.getType(), init, inputs[*patternOperand]);
     if (statement.accumulate || statement.part)

@@ -231,6 +231,13 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     return isSame ? source : std::nullopt;
   }
 
+  /// Whether the caller has slices of the argument.
+  static bool isWholeArgument(Value tensor) {
+    auto arg = dyn_cast<BlockArgument>(tensor);
+    auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
+    return function && function.getArgAttr(arg.getArgNumber(), dialect::kWholeAttr);
+  }
+
   /// Fails where the operand can have no such encoding.
   LogicalResult convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
     OpOperand &use = generic->getOpOperand(conversion.operand);
@@ -255,6 +262,9 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     tensor::ExtractSliceOp slice = sliceBehind(source);
     if (slice)
       source = slice.getSource();
+    const bool isCutHere = slice && !isWholeArgument(source);
+    if (auto before = source.getDefiningOp<dialect::ConvertOp>())
+      source = before.getSource();
     auto own = cast<RankedTensorType>(source.getType());
     Value converted =
         dialect::ConvertOp::create(b, generic.getLoc(), dialect::withEncoding(own, *target), source);
@@ -262,6 +272,10 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       converted =
           dialect::ReshapeOp::create(b, reshape.getLoc(), dialect::withEncoding(type, conversion.target),
                                      converted, reshape.getExpand(), reshape.getMap(), reshape.getSizes());
+    if (isCutHere)
+      converted = tensor::ExtractSliceOp::create(
+          b, slice.getLoc(), dialect::withEncoding(slice.getType(), *target), converted,
+          slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides());
     use.set(converted);
     if (slice && slice->use_empty())
       slice.erase();

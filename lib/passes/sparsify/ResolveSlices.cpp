@@ -39,20 +39,11 @@ bool isInPlace(const format::Encoding &encoding) {
   return llvm::all_of(encoding.levels, [](const format::Level &level) { return level.format.ordered; });
 }
 
-/// What a copy of the slice is stored in: as the whole is, but not where that stores coordinates without an
-/// entry: the slice has them at other coordinates than a copy would.
-format::Encoding copyOf(const format::Encoding &encoding) {
+/// A dense level of the first of several dimensions, and compressed ones of the others: parts of each are
+/// read in place.
+format::Encoding inOrder(const format::Encoding &encoding) {
   using enum format::LevelKind;
   format::Encoding own = format::withoutSlices(encoding);
-  std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
-  auto isPlain = [](const format::Level &level) {
-    return !level.format.padded &&
-           llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton, Bitmap, Hashed},
-                              level.format.kind);
-  };
-  if (digits && llvm::all_of(own.levels, isPlain) &&
-      llvm::none_of(*digits, [](const format::Digit &digit) { return digit.modulus || digit.stride != 1; }))
-    return own;
   for (format::Dimension &dimension : own.dims)
     dimension.inverse = nullptr;
   own.levels = format::denseEncoding(own.order()).levels;
@@ -61,6 +52,22 @@ format::Encoding copyOf(const format::Encoding &encoding) {
   own.posWidth = own.posWidth ? std::max(own.posWidth, 32u) : 0; // narrow ones may do only for its own levels
   own.crdWidth = own.crdWidth ? std::max(own.crdWidth, 32u) : 0;
   return own;
+}
+
+/// What a copy of the slice is stored in: as the whole is, but not where that stores coordinates without an
+/// entry: the slice has them at other coordinates than a copy would.
+format::Encoding copyOf(const format::Encoding &encoding) {
+  using enum format::LevelKind;
+  std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
+  auto isPlain = [](const format::Level &level) {
+    return !level.format.padded &&
+           llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton, Bitmap, Hashed},
+                              level.format.kind);
+  };
+  const bool isKept =
+      digits && llvm::all_of(encoding.levels, isPlain) &&
+      llvm::none_of(*digits, [](const format::Digit &digit) { return digit.modulus || digit.stride != 1; });
+  return isKept ? format::withoutSlices(encoding) : inOrder(encoding);
 }
 
 struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
@@ -76,13 +83,14 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
     for (BlockArgument arg : llvm::to_vector(function.getArguments()))
       if (isSliced(arg.getType()) && failed(resolve(arg)))
         return signalPassFailure();
+    function.walk(readFromCopy);
   }
 
   static LogicalResult resolve(BlockArgument arg) {
     bool inPlace = isInPlace(dialect::getEncoding(cast<RankedTensorType>(arg.getType())).getValue());
     for (OpOperand &use : arg.getUses()) {
       Operation *user = use.getOwner();
-      if (isa<dialect::ConvertOp>(user)) {
+      if (isa<dialect::ConvertOp, tensor::ExtractSliceOp>(user)) {
         inPlace = false;
         continue;
       }
@@ -120,16 +128,50 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
     auto type = cast<RankedTensorType>(arg.getType());
     RankedTensorType target = dialect::withEncoding(type, copyOf(dialect::getEncoding(type).getValue()));
     for (OpOperand &use : llvm::make_early_inc_range(arg.getUses())) {
-      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (!generic)
+      Operation *user = use.getOwner();
+      if (auto generic = dyn_cast<linalg::GenericOp>(user))
+        sayCopied(generic, use);
+      else if (!isa<tensor::ExtractSliceOp>(user))
         continue;
-      generic.emitRemark()
-          << nameOfOperand(generic, use.getOperandNumber())
-          << " is copied before the loops: its slices are of dimensions whose levels neither store "
-             "every coordinate nor an interval of them side by side";
-      OpBuilder b(generic);
-      use.set(dialect::ConvertOp::create(b, generic.getLoc(), target, arg));
+      OpBuilder b(user);
+      use.set(dialect::ConvertOp::create(b, user->getLoc(), target, arg));
     }
+  }
+
+  static void sayCopied(linalg::GenericOp generic, OpOperand &use) {
+    generic.emitRemark()
+        << nameOfOperand(generic, use.getOperandNumber())
+        << " is copied before the loops: its slices are of dimensions whose levels neither store "
+           "every coordinate nor an interval of them side by side";
+  }
+
+  /// A slice that the function makes is one of a copy of the whole, where it cannot be read in place.
+  static void readFromCopy(tensor::ExtractSliceOp slice) {
+    auto type = dyn_cast<RankedTensorType>(slice.getSource().getType());
+    auto convert = slice.getSource().getDefiningOp<dialect::ConvertOp>();
+    Value whole = convert ? convert.getSource() : slice.getSource();
+    if (!type || !isa<BlockArgument>(whole) || slice.getType().getRank() != type.getRank())
+      return;
+    const format::Encoding &own = dialect::getEncoding(type).getValue();
+    if (isInPlace(withSlices(own, slice)))
+      return;
+    for (OpOperand &use : slice->getUses())
+      if (auto generic = dyn_cast<linalg::GenericOp>(use.getOwner()))
+        sayCopied(generic, use);
+    OpBuilder b(slice);
+    const format::Encoding readable = inOrder(own);
+    RankedTensorType target = dialect::withEncoding(type, readable);
+    slice.getSourceMutable().assign(dialect::ConvertOp::create(b, slice.getLoc(), target, whole));
+    slice.getResult().setType(dialect::withEncoding(slice.getType(), readable));
+  }
+
+  /// The encoding with a slice of each dimension of which the operation takes a part.
+  static format::Encoding withSlices(format::Encoding encoding, tensor::ExtractSliceOp slice) {
+    for (auto [d, dimension] : llvm::enumerate(encoding.dims))
+      if (!isWhole(slice, unsigned(d)))
+        dimension.slice =
+            format::Slice{std::nullopt, std::nullopt, getConstantIntValue(slice.getMixedStrides()[d])};
+    return encoding;
   }
 };
 

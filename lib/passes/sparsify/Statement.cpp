@@ -27,6 +27,15 @@ tensor::ExtractSliceOp sliceBehind(Value operand) {
                                                                                : tensor::ExtractSliceOp();
 }
 
+bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
+  const OpFoldResult size = slice.getMixedSizes()[dim];
+  const int64_t length = slice.getSourceType().getDimSize(dim);
+  auto own = dyn_cast<Value>(size) ? cast<Value>(size).getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  const bool isAll = own ? own.getSource() == slice.getSource() && own.getConstantIndex() == int64_t(dim)
+                         : !ShapedType::isDynamic(length) && isConstantIntValue(size, length);
+  return isAll && isZeroInteger(slice.getMixedOffsets()[dim]) && isOneInteger(slice.getMixedStrides()[dim]);
+}
+
 namespace {
 
 /// The function argument that an operand is, or is converted from.
@@ -103,16 +112,6 @@ bool isNewTensor(Value init) {
   auto type = dyn_cast<RankedTensorType>(init.getType());
   return type && init.getDefiningOp<tensor::EmptyOp>() &&
          !format::isAllDense(dialect::getEncoding(type).getValue());
-}
-
-/// Whether all of the dimension is in the slice.
-bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
-  const OpFoldResult size = slice.getMixedSizes()[dim];
-  const int64_t length = slice.getSourceType().getDimSize(dim);
-  auto own = dyn_cast<Value>(size) ? cast<Value>(size).getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-  const bool isAll = own ? own.getSource() == slice.getSource() && own.getConstantIndex() == int64_t(dim)
-                         : !ShapedType::isDynamic(length) && isConstantIntValue(size, length);
-  return isAll && isZeroInteger(slice.getMixedOffsets()[dim]) && isOneInteger(slice.getMixedStrides()[dim]);
 }
 
 /// Whether one level stores the coordinates of the dimension, in order and as they are: those of a part of it
@@ -473,7 +472,8 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   if (pattern)
     result[leaderOf(*pattern)].keep = true;
   for (auto [operand, planned] : llvm::zip(operands, result)) {
-    planned.fixed = bool(operand.tensor.getDefiningOp<dialect::OneHotOp>());
+    // What the function computes nobody converts.
+    planned.fixed = isa_and_nonnull<dialect::OneHotOp, linalg::GenericOp>(operand.tensor.getDefiningOp());
     planned.split = bool(operand.tensor.getDefiningOp<dialect::ReshapeOp>());
   }
   return result;

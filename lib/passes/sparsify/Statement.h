@@ -13,6 +13,9 @@ mlir::Value beforeChecks(mlir::Value integers);
 /// The op that an operand is a slice by, of as many dimensions as the tensor; null for others.
 mlir::tensor::ExtractSliceOp sliceBehind(mlir::Value operand);
 
+/// Whether all of the dimension is in the slice.
+bool isWhole(mlir::tensor::ExtractSliceOp slice, unsigned dim);
+
 /// One input, or (last) the result.
 struct SparseOperand {
   mlir::Value tensor; ///< of a slice, what it was cut from

@@ -45,6 +45,7 @@ public:
   bool operator==(const format::Encoding &other) const {
     return &held->encoding == &other || held->encoding == other;
   }
+  bool operator==(const SharedEncoding &other) const { return *this == *other; }
 
 private:
   struct Parts {
