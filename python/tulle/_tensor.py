@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from . import _core, _scipy
+from . import _core, _scipy, _torch
 from ._borrow import borrow
 from ._errors import CopyWarning, TulleError
 from ._operators import Operators
@@ -113,6 +113,14 @@ class Tensor(Operators):
         CSR, CSC, BCSR and COO-soa share their memory with the tensor: SciPy's array is not to be changed.
         """
         return _scipy.to_scipy(self)
+
+    def to_torch(self):
+        """The tensor as PyTorch's of the same storage (strided, sparse_csr, sparse_csc, sparse_bsr); others as
+        sparse_coo.
+
+        Dense tensors, CSR, CSC and BCSR share their memory with the tensor: PyTorch's is not to be changed.
+        """
+        return _torch.to_torch(self)
 
     def transpose(self, axes=None) -> "Tensor":
         """The tensor with its dimensions in another order, by default reversed; always a view."""
@@ -224,8 +232,9 @@ def asarray(obj, /, *, dtype=None, device=None, format: str | None = None, copy:
 
     Parameters
     ----------
-    obj : Tensor, scipy.sparse array or matrix (csr, csc, bsr, coo, dia), array that NumPy or DLPack knows,
-        number or nested lists
+    obj : Tensor, scipy.sparse array or matrix (csr, csc, bsr, coo, dia), torch.Tensor (strided, sparse_csr,
+        sparse_csc, sparse_bsr, sparse_bsc, sparse_coo, with batches and dense dimensions), array that NumPy or
+        DLPack knows, number or nested lists
     dtype : optional
         Convert the elements.
     device : optional
@@ -289,6 +298,8 @@ def _borrowed(obj, copy, check: bool) -> Tensor:
         return obj
     if _is_scipy(obj):
         return _scipy.from_scipy(obj, copy, check)
+    if _torch.is_torch(obj):
+        return _torch.from_torch(obj, copy, check)
     if hasattr(obj, "__binsparse__"):
         from ._binsparse import from_binsparse
 
@@ -337,9 +348,11 @@ def as_operand(obj, name: str) -> Tensor:
     try:
         if _is_scipy(obj):
             return _scipy.from_scipy(obj, None, True)
-        return asarray(obj) if hasattr(obj, "__binsparse__") else _dense(obj, None, name)
+        if _torch.is_torch(obj) or hasattr(obj, "__binsparse__"):
+            return asarray(obj)
+        return _dense(obj, None, name)
     except TulleError as error:
-        text = str(error)
+        text = str(error).removeprefix("asarray: ")
         raise TulleError(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
 
 
