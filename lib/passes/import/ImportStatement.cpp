@@ -12,6 +12,7 @@
 #include "passes/import/Body.h"
 #include "passes/import/Import.h"
 #include "passes/import/ImportSchedule.h"
+#include "passes/import/Increments.h"
 #include "passes/import/OperandViews.h"
 
 namespace tulle::passes {
@@ -376,7 +377,7 @@ private:
     for (const notation::Indirection &given : statement.indirections) {
       inputs.push_back(selection(b, given));
       std::vector<notation::Affine> subscripts = given.source.subscripts;
-      subscripts.push_back({.terms = {{given.index, 1}}});
+      subscripts.push_back({.terms = {{given.index, 1}}, .limit = {}, .range = {}});
       maps.push_back(mapOf(b.getContext(), subscripts));
     }
     if (old) {
@@ -423,7 +424,9 @@ private:
     Scalar start = notation::identity(statement.reduce, type);
     return makeStatement(
         b, /*old=*/false,
-        [&](ArrayRef<Value>) { return newTensor(b, type, incrementEncoding(start), start); },
+        [&](ArrayRef<Value>) {
+          return newTensor(b, type, incrementEncoding(statement, result(), resultEncoding, start), start);
+        },
         [&](OpBuilder &nested, ValueRange args) {
           BodyBuilder builder = bodyBuilder(nested, args);
           linalg::YieldOp::create(nested, loc(nested),
@@ -457,61 +460,6 @@ private:
                          }
                          linalg::YieldOp::create(nested, loc(nested), value);
                        });
-  }
-
-  /// The result's encoding, unset where the reduction has not been.
-  format::Encoding incrementEncoding(const Scalar &start) const {
-    format::Encoding encoding = resultEncoding;
-    // Elements of a row that no increment reached would look like entries in the second step.
-    const bool full = encoding.levels.back().format.kind == format::LevelKind::Dense;
-    if (!isPlain(encoding) || (full && !statement.accumulate && startsElsewhere(start))) {
-      encoding.levels = dialect::plainEncoding(encoding, encoding.order()).levels;
-      orderAs(resultEncoding, encoding.levels);
-      // Widths that do for blocks and groups may not do for whole dimensions.
-      const bool large = llvm::any_of(result().dims, [](int64_t size) { return size > INT32_MAX; });
-      for (unsigned *width : {&encoding.posWidth, &encoding.crdWidth})
-        *width = *width == 0 ? 0 : large ? 64 : std::max(*width, 32u);
-    }
-    ElementType type = statement.rhs->type;
-    encoding.implicitVal.reset();
-    encoding.fill.reset();
-    if (isFloat(type) || isComplex(type)) {
-      if (start.f != std::complex<double>(0))
-        encoding.fill = start.f.real() == 1 ? "1" : start.f.real() < 0 ? "-inf" : "inf";
-    } else if (start.i != 0) {
-      encoding.fill = type == ElementType::Bool ? "true" : std::to_string(start.i);
-    }
-    return encoding;
-  }
-
-  /// Makes the dimensions of levels, each of which is one, those of the encoding's in the order in which it
-  /// has them: one loop order then follows both.
-  static void orderAs(const format::Encoding &encoding, std::vector<format::Level> &levels) {
-    const auto digits = format::digits(encoding);
-    if (!digits)
-      return;
-    SetVector<unsigned> order;
-    for (const format::Digit &digit : *digits)
-      order.insert(digit.dim);
-    for (auto [level, d] : llvm::zip_equal(levels, order))
-      level.expr = format::dim(d);
-  }
-
-  /// Whether the reduction does not start from the result's fill.
-  bool startsElsewhere(const Scalar &start) const {
-    const Scalar fill = format::fillValue(resultEncoding, statement.rhs->type);
-    return isFloat(statement.rhs->type) || isComplex(statement.rhs->type) ? fill.f != start.f
-                                                                          : fill.i != start.i;
-  }
-
-  /// Formats in which the increments can meet the old entries coordinate by coordinate.
-  static bool isPlain(const format::Encoding &encoding) {
-    using enum format::LevelKind;
-    return format::digits(encoding) && llvm::all_of(encoding.levels, [](const format::Level &level) {
-             const format::LevelFormat &f = level.format;
-             return f.ordered && !f.padded &&
-                    llvm::is_contained({Dense, Batch, Compressed, LooseCompressed, Singleton}, f.kind);
-           });
   }
 
   /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
