@@ -11,11 +11,6 @@
 namespace tulle::dialect {
 using namespace mlir;
 
-bool canBeCut(const format::LevelFormat &level) {
-  using enum format::LevelKind;
-  return level.ordered && (level.kind == Compressed || level.kind == LooseCompressed);
-}
-
 namespace {
 
 /// Adds the arguments of one tensor, behind it.

@@ -13,10 +13,6 @@ struct SliceNumbers {
 /// By dimension; nothing where it is whole.
 using Slices = llvm::SmallVector<std::optional<SliceNumbers>>;
 
-/// Whether the entries of a part of a dimension that the level stores are found by search: they are
-/// neighbours.
-bool canBeCut(const format::LevelFormat &level);
-
 /// Makes a function's argument the tensor that its slices were cut from, and notes what the caller has in
 /// `tulle.whole`. A `?` becomes an argument of its own, behind the tensor (`tulle.slice`). The sizes of
 /// sliced dimensions are those of the slices; whoever else uses the argument must be rewritten.

@@ -44,6 +44,23 @@ bool isAllDense(const Encoding &encoding) {
   return std::ranges::all_of(encoding.levels, isFull, &Level::format);
 }
 
+bool canBeCut(const LevelFormat &level) {
+  using enum LevelKind;
+  return level.ordered && (level.kind == Compressed || level.kind == LooseCompressed);
+}
+
+bool storesInOrder(const Encoding &encoding, unsigned dim) {
+  const std::optional<std::vector<Digit>> own = digits(encoding);
+  unsigned levels = 0;
+  for (size_t l = 0; own && l < own->size(); ++l)
+    if (const Digit &digit = (*own)[l]; digit.dim == dim) {
+      ++levels;
+      if (!canBeCut(encoding.levels[l].format) || digit.stride != 1 || digit.modulus != 0)
+        return false;
+    }
+  return levels == 1;
+}
+
 bool hasSlices(const Encoding &encoding) {
   return std::ranges::any_of(encoding.dims, &std::optional<Slice>::has_value, &Dimension::slice);
 }

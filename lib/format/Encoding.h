@@ -174,6 +174,12 @@ std::string whyNotResolved(const Encoding &encoding);
 /// dimension the digits form a complete mixed-radix system, so the map is a bijection onto the padded
 /// dimensions.
 std::optional<std::vector<Digit>> digits(const Encoding &encoding);
+/// Whether the entries of a part of a dimension that the level stores are found by search: they are
+/// neighbours.
+bool canBeCut(const LevelFormat &level);
+/// Whether one level stores the coordinates of the dimension, in order and as they are: those of a part of it
+/// are found by search.
+bool storesInOrder(const Encoding &encoding, unsigned dim);
 
 /// The inverse map (one expression over level variables per dimension): the explicit one, else inferred for
 /// digits, ranks, offsets, additions of one unknown, permutations of bits; nullopt where it cannot be.

@@ -528,10 +528,17 @@ private:
       }
       const Conversion &conversion = std::get<Conversion>(outcome);
       result.cost += costs.convert * entries[conversion.operand];
-      stored[conversion.operand].encoding = conversion.target;
+      convert(stored[conversion.operand], conversion.target);
     }
     result.possible = false;
     return result;
+  }
+
+  /// Other parts of its dimensions are followed then.
+  static void convert(Operand &operand, const Encoding &target) {
+    operand.encoding = target;
+    for (unsigned d = 0; d < operand.subscripts.size(); ++d)
+      operand.subscripts[d].isPart = operand.subscripts[d].isInterval && format::storesInOrder(target, d);
   }
 
   const std::vector<bool> &reduction;

@@ -14,8 +14,9 @@ struct Subscript {
   std::vector<std::pair<unsigned, int64_t>> terms;
   int64_t constant = 0;
   int64_t divisor = 1, modulus = 0; ///< (sum / divisor) % modulus, without the `%` where modulus is 0
-  /// The operand stores the coordinates in order: those from the constant on are followed, as far as the
-  /// index goes, even where the constant is 0 (the dimension may be longer).
+  /// From the constant on, as far as the index goes: all coordinates of a part of the dimension.
+  bool isInterval = false;
+  /// An interval that is followed: the operand stores the coordinates in order (format::storesInOrder).
   bool isPart = false;
   /// The coordinates are those of a slice, which are others of the operand's.
   bool isMoved = false;

@@ -551,6 +551,11 @@ static bool isRead(const Case &made, const std::string &name) {
   });
 }
 
+static bool isWritten(const Case &made, const std::string &name) {
+  return std::ranges::any_of(made.statements,
+                             [&](const StatementText &s) { return s.lhs.starts_with(name + "("); });
+}
+
 /// Infinity times the zeros that a format stores besides the entries is nan, and the interpreter does not
 /// know where diagonals, windows and such store them: what is read again is then stored in formats without.
 static void avoidPadding(Case &made) {
@@ -564,13 +569,14 @@ static void avoidPadding(Case &made) {
   }
 }
 
-/// What has been added may leave results no pattern, also those that continue from a value.
+/// What has been added may leave results no pattern, also those that continue from a value, and inputs that a
+/// loop writes.
 static void fitFormats(Case &made) {
   for (auto &[name, result] : made.results)
     if (!result.dims.empty() && formatOfPattern(made, name) == "dense")
       result.format = "dense";
   for (auto &[name, given] : made.inputs)
-    if (name >= "y" && !given.dims.empty() && !made.likes.count(name) &&
+    if (isWritten(made, name) && !given.dims.empty() && !made.likes.count(name) &&
         formatOfPattern(made, name) == "dense")
       given.format = "dense";
 }

@@ -153,6 +153,23 @@ TEST(Plan, AConversionIsCheaperThanAResultOutOfOrder) {
   EXPECT_EQ(converted(1 << 10, 1 << 20, columns), 1u);
 }
 
+/// In y(k,i,j,l) = A(i,k+1) * B(i,j) * C(l,j,k), A in the blocks of B would be followed from the second k on,
+/// and with C through every pair of rows: what it costs to convert B is less.
+TEST(Plan, ConversionsAreJudgedByThePartsThatAreFollowedThen) {
+  constexpr unsigned l = 3;
+  Operand a = operand("CSC", {i, k}),
+          b = operand("(i, j) -> (j : dense, i floordiv 4 : dense, i mod 4 : compressed)", {i, j}),
+          c = operand("(i, j, k) -> (j : compressed, i : dense, k : compressed)", {l, j, k}),
+          y = operand("dense", {k, i, j, l});
+  a.subscripts[1].constant = 1;
+  a.subscripts[1].isInterval = true;
+  a.entries = 1;
+  b.entries = 4;
+  c.entries = 64;
+  const auto planned = plan({false, false, false, false}, {a, b, c, y});
+  EXPECT_EQ(std::get<Conversion>(planned).operand, 1u);
+}
+
 TEST(Plan, TheOrderIsExplained) {
   std::vector<Operand> operands{operand("CSR", {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})};
   auto planned = plan({false, false, true}, operands);

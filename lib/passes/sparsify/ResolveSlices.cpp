@@ -31,7 +31,7 @@ bool isInPlace(const format::Encoding &encoding) {
     bool full =
         level.format.kind == format::LevelKind::Dense || level.format.kind == format::LevelKind::Batch;
     const std::optional<format::Slice> &slice = encoding.dims[digit.dim].slice;
-    const bool isPart = slice && slice->stride == 1 && dialect::canBeCut(level.format);
+    const bool isPart = slice && slice->stride == 1 && format::canBeCut(level.format);
     if (slice && ((!full && !isPart) || digit.stride != 1 || digit.modulus != 0))
       return false;
   }

@@ -3,7 +3,6 @@
 #include "passes/sparsify/Statement.h"
 #include "dialect/Attributes.h"
 #include "dialect/Scalars.h"
-#include "dialect/SliceArguments.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -114,20 +113,6 @@ bool isNewTensor(Value init) {
          !format::isAllDense(dialect::getEncoding(type).getValue());
 }
 
-/// Whether one level stores the coordinates of the dimension, in order and as they are: those of a part of it
-/// are found by search.
-bool storesInOrder(const SparseOperand &operand, unsigned dim) {
-  const format::Encoding &encoding = operand.encoding.getValue();
-  unsigned levels = 0;
-  for (auto [level, digit] : llvm::zip_equal(encoding.levels, operand.digits))
-    if (digit.dim == dim) {
-      ++levels;
-      if (!dialect::canBeCut(level.format) || digit.stride != 1 || digit.modulus != 0)
-        return false;
-    }
-  return levels == 1;
-}
-
 LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOperand &out) {
   out.tensor = use.get();
   if (!generic.isDpsInit(&use))
@@ -174,8 +159,8 @@ LogicalResult readOperand(linalg::GenericOp generic, OpOperand &use, SparseOpera
       s.isMoved = !isSolid || !isZeroInteger(out.slice.getMixedOffsets()[d]);
       isInterval = isSolid;
     }
-    s.isPart =
-        isInterval && !generic.isDpsInit(&use) && !out.byStorage && digits && storesInOrder(out, unsigned(d));
+    s.isInterval = isInterval && !generic.isDpsInit(&use);
+    s.isPart = s.isInterval && !out.byStorage && format::storesInOrder(encoding, unsigned(d));
   }
   return success();
 }
