@@ -15,14 +15,16 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
     - `nearest`: it is 0, or the last coordinate.
 
     With `plus`, a number is added to each integer first. With `at`, the integers that are read, and have to be coordinates, are those at these
-    coordinates of the source, of which -1 stands for all of a dimension.
+    coordinates of the source, of which -1 stands for all of a dimension. With `over`, they are those at the coordinates of a range, of which alone
+    the result is used.
 
     Constraints:
     1. Source and result are dense in the order of their dimensions, of equal shapes, with integers of 8, 16, 32 or 64 bits.
     2. With `error` alone, the types are equal. Otherwise the result's integers are no narrower than the source's, and have 32 bits at least.
     3. `at` has a number for each dimension of the source, -1 or above.
+    4. With `over`, the source has one dimension, and the result is the source; there is no `at`.
   }];
-  let arguments = (ins AnyRankedTensor:$source, Index:$size, Tulle_OutsideAttr:$outside, StrAttr:$text,
+  let arguments = (ins AnyRankedTensor:$source, Index:$size, Optional<Tulle_RangeType>:$over, Tulle_OutsideAttr:$outside, StrAttr:$text,
                        DefaultValuedAttr<I64Attr, "0">:$plus, OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs AnyRankedTensor:$result);
   let extraClassDeclaration = [{
@@ -30,7 +32,7 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
     bool isCheck() { return getOutside() == Outside::Error && getPlus() == 0; }
   }];
   let assemblyFormat = [{
-    $source `below` $size `outside` $outside $text (`plus` $plus^)? (`at` $at^)? attr-dict `:` type($source) `->` type($result)
+    $source `below` $size (`over` $over^)? `outside` $outside $text (`plus` $plus^)? (`at` $at^)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -118,6 +118,8 @@ LogicalResult BoundedIndicesOp::verify() {
                                     << ", got " << result << " (constraint 2)";
   if (!isPlace(getAt(), source))
     return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 3)";
+  if (getOver() && (source.getRank() != 1 || !isCheck() || getAt()))
+    return emitOpError("expected that integers of one dimension are checked over a range (constraint 4)");
   return success();
 }
 

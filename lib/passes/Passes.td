@@ -346,6 +346,13 @@ def IndexOperands : FunctionPass<"tulle-index-operands", tulle # arith # memref 
   no table: they are searched (`tulle.search`), in any loop.
 }]>;
 
+def CheckInBlocks : FunctionPass<"tulle-check-in-blocks", tulle # arith,
+    "Check integers that give coordinates in the loops that read them", [{
+  An innermost loop that reads all integers of a vector, each at its own coordinate, becomes a loop over blocks of coordinates, in which these
+  integers are checked (`tulle.bounded_indices … over`) and then read, from the cache: they come from memory once, and each thread checks its own.
+  A loop that adds to what the caller has is not changed: all integers are checked before it, so that an error leaves that as it was.
+}]>;
+
 //===--- Stage 3: buffers and loops ---===//
 
 def InsertCopies : FunctionPass<"tulle-insert-copies", tulle # arith # memref # scf,

@@ -86,7 +86,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
         "tulle-contract-assemblies,tulle-fuse-loops,"
         "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init,tulle-check-schedule{{threads={}}}{}"
-        ")",
+        ","
+        "tulle-check-in-blocks)",
         options.parallel,
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:

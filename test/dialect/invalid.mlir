@@ -467,6 +467,15 @@ func.func @indices_at(%p: tensor<?xi32>, %n: index) {
 
 // -----
 
+func.func @indices_over(%p: tensor<?x2xi32>, %n: index) {
+  %some = tulle.range %n to %n
+  // expected-error @+1 {{expected that integers of one dimension are checked over a range (constraint 4)}}
+  %q = tulle.bounded_indices %p below %n over %some outside error "p(i)" : tensor<?x2xi32> -> tensor<?x2xi32>
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #vector = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @expand_compressed(%v: tensor<?xf64, #vector>, %n: index) {

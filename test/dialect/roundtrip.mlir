@@ -193,6 +193,10 @@ func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %t: tensor<?x2xi32>, %
   %together = tulle.distinct_indices %t below(%n, %n) "t" : tensor<?x2xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
   %nearest = tulle.bounded_indices %q below %n outside nearest "q(i)-1" plus -1 : tensor<?xi8> -> tensor<?xi32>
+  // CHECK: %[[SOME:.*]] = tulle.range
+  %some = tulle.range %n to %n
+  // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] over %[[SOME]] outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  %over = tulle.bounded_indices %p below %n over %some outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
   %one = tulle.bounded_indices %p below %n outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.one_hot total %[[Q]] of %[[N]] : tensor<?xi32> -> tensor<?x?xi32, #[[SELECTION:.*]]>

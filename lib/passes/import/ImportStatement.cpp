@@ -344,9 +344,9 @@ private:
       type = RankedTensorType::get(type.getShape(), wide, type.getEncoding());
     }
     Value size = indexSize(b, given.index);
-    Value bounded =
-        dialect::BoundedIndicesOp::create(b, loc(b), type, integers, size, dialect::Outside(index.outside),
-                                          b.getStringAttr(index.name), given.shift, fixedAt(b, given));
+    Value bounded = dialect::BoundedIndicesOp::create(
+        b, loc(b), type, integers, size, Value(), dialect::Outside(index.outside),
+        b.getStringAttr(index.name), given.shift, fixedAt(b, given));
     if (index.unique)
       bounded = dialect::DistinctIndicesOp::create(b, loc(b), type, bounded, size,
                                                    b.getStringAttr(index.name), fixedAt(b, given));
@@ -375,9 +375,9 @@ private:
       maps.push_back(mapOf(b.getContext(), subscripts));
     }
     for (const notation::Indirection &given : statement.indirections) {
-      inputs.push_back(selection(b, given));
       std::vector<notation::Affine> subscripts = given.source.subscripts;
       subscripts.push_back({.terms = {{given.index, 1}}, .limit = {}, .range = {}});
+      inputs.push_back(started(b, selection(b, given), subscripts));
       maps.push_back(mapOf(b.getContext(), subscripts));
     }
     if (old) {

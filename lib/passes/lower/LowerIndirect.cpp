@@ -20,13 +20,16 @@ public:
   Table(const Emitter &emit, StringRef text, std::optional<ArrayRef<int64_t>> at)
       : emit(emit), buffer(emit.storage.fields.back()), text(text), places(at) {
     count = memref::DimOp::create(emit.builder, emit.loc, buffer, emit.constant(0));
+    read = {emit.constant(0), count};
   }
+  /// Only the integers of a range of positions count.
+  void readOnly(PositionRange range) { read = range; }
 
   /// One loop over all of them, or one for each dimension of which not just one coordinate is read.
   Value forEachRead(Value start, Step step) const {
     if (places)
       return forEachRead(0, emit.constant(0), start, step);
-    return loop(count, start, step);
+    return loop(read, start, step);
   }
   Value stored(Value position) const {
     return memref::LoadOp::create(emit.builder, emit.loc, buffer, position);
@@ -79,13 +82,13 @@ private:
     Value size = emit.storage.dims[d], first = emit.mul(position, size);
     if (fixed[d] >= 0)
       return forEachRead(d + 1, emit.add(first, emit.constant(fixed[d])), carried, step);
-    return loop(size, carried, [&](Value coordinate, Value inner) {
+    return loop({emit.constant(0), size}, carried, [&](Value coordinate, Value inner) {
       return forEachRead(d + 1, emit.add(first, coordinate), inner, step);
     });
   }
-  Value loop(Value size, Value start, Step step) const {
+  Value loop(PositionRange range, Value start, Step step) const {
     return levels::forLoop(
-        emit.builder, emit.loc, emit.constant(0), size, LoopKind::Reduction, start,
+        emit.builder, emit.loc, range.begin, range.end, LoopKind::Reduction, start,
         [&](Value iteration, const Values &carried) -> Values { return {step(iteration, carried[0])}; })[0];
   }
 
@@ -111,11 +114,14 @@ private:
 
   StringRef text;
   std::optional<ArrayRef<int64_t>> places;
+  PositionRange read;
 };
 
 /// Integers against a size.
 class Integers : Table {
 public:
+  using Table::readOnly;
+
   Integers(const Emitter &emit, BoundedIndicesOp op, Value size)
       : Table(emit, op.getText(), op.getAt()), op(op), size(size) {
     // Sums have 64 bits: one beyond them wraps to what is no coordinate either.
@@ -293,7 +299,9 @@ private:
 void Lowering::lower(BoundedIndicesOp op) {
   const levels::Storage &source = *tensors.lookup(op.getSource());
   Emitter emit = emitter(op, op.getSource());
-  const Integers integers(emit, op, values.lookup(op.getSize()));
+  Integers integers(emit, op, values.lookup(op.getSize()));
+  if (op.getOver())
+    integers.readOnly(spaces.at(op.getOver()).bounds());
   if (op.getOutside() == Outside::Error)
     integers.check();
   if (op.isCheck()) {

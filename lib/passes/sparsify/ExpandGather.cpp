@@ -164,7 +164,8 @@ private:
       type = type.clone(b.getIntegerType(std::max(type.getElementTypeBitWidth(), 32u)));
     const StringAttr text = nameOf(indices);
     const auto places = b.getDenseI64ArrayAttr(at);
-    Value bounded = dialect::BoundedIndicesOp::create(b, loc, type, indices, size, outside, text, 0, places);
+    Value bounded =
+        dialect::BoundedIndicesOp::create(b, loc, type, indices, size, Value(), outside, text, 0, places);
     if (unique)
       bounded = dialect::DistinctIndicesOp::create(b, loc, type, bounded, size, text, places);
     return dialect::OneHotOp::create(b, loc, dialect::selectionOf(type), bounded, size,
