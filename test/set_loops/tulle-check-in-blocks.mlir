@@ -104,6 +104,34 @@ func.func @some(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: tensor
   return %r : tensor<?xf64, #dense>
 }
 
+// So does what it overwrites, which it reads as an operand.
+// CHECK-LABEL: func.func @overwrite(
+// CHECK: tulle.bounded_indices %{{.*}} below %{{[^ ]*}} outside error
+// CHECK-NOT: tulle.partition
+// CHECK: return
+func.func @overwrite(%x: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %y: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf64, #dense>
+  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
+  %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
+  %m = tensor.dim %p, %c0 : tensor<?xi32, #dense>
+  %all = tulle.range %c0 to %m
+  %r = tulle.iterate %i in %all : !tulle.range iter_args(%each = %y) -> (tensor<?xf64, #dense>) loop = <parallel, index = i> {
+    %si = tulle.locate %s level(0) at %i : tensor<?x?xi32, #selection> -> !tulle.iterator<#selection, 0>
+    %yi = tulle.locate %y level(0) at %i : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
+    %sj = tulle.space %s level(1) under %si : !tulle.iterator<#selection, 0> : tensor<?x?xi32, #selection> -> !tulle.space<#selection, 1>
+    %begin, %end = tulle.bounds %sj : !tulle.space<#selection, 1>
+    %it, %c, %e = tulle.at %sj[%begin] : !tulle.space<#selection, 1>
+    %xi = tulle.locate %x level(0) at %c : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
+    %v = tulle.load %x[%xi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
+    %old = tulle.load %y[%yi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
+    %sum = arith.addf %v, %old : f64
+    %next = tulle.store %sum, %each[%yi : !tulle.iterator<#dense, 0>] : f64, tensor<?xf64, #dense>
+    tulle.yield %next : tensor<?xf64, #dense>
+  }
+  return %r : tensor<?xf64, #dense>
+}
+
 // Each task checks what it reads.
 // CHECK-LABEL: func.func @gather(
 // CHECK-NOT: tulle.bounded_indices

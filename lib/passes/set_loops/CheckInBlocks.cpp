@@ -49,24 +49,31 @@ RangeOp wholeRange(IterateOp loop) {
   return isAll ? range : RangeOp();
 }
 
-/// What the loop changes is new: its tensor is filled, or of a task that fills it.
-bool isNew(Value tensor) {
+/// The tensor that a task's is a part of.
+Value ofAllTasks(Value tensor) {
   if (auto arg = dyn_cast<BlockArgument>(tensor))
     if (auto parallel = dyn_cast<ParallelOp>(arg.getOwner()->getParentOp());
         parallel && arg.getArgNumber() > 0)
-      return isNew(parallel.getInits()[arg.getArgNumber() - 1]);
-  return isa_and_nonnull<FillOp, EmptyOp, tensor::EmptyOp>(tensor.getDefiningOp());
+      return ofAllTasks(parallel.getInits()[arg.getArgNumber() - 1]);
+  return tensor;
 }
 
-/// Whether nothing is lost if the call ends in the middle of the loop: what it adds to is new, and what it
-/// replaces nobody has read.
+/// Whether nothing is lost if the call ends in the middle of the loop: what it changes is new, or the loop
+/// reads nothing of it.
 bool mayEndAnywhere(IterateOp loop) {
-  return llvm::all_of(llvm::enumerate(loop.getInits()), [&](auto numbered) {
-    if (!isa<RankedTensorType>(numbered.value().getType()) || isNew(numbered.value()))
-      return true;
-    BlockArgument carried = loop.getBody().getArgument(unsigned(numbered.index()) + 1);
-    return llvm::none_of(carried.getUsers(), [](Operation *user) { return isa<LoadOp>(user); });
-  });
+  SmallVector<Value> old;
+  for (Value init : loop.getInits())
+    if (Value tensor = ofAllTasks(init);
+        isa<RankedTensorType>(tensor.getType()) &&
+        !isa_and_nonnull<FillOp, EmptyOp, tensor::EmptyOp>(tensor.getDefiningOp()))
+      old.push_back(tensor);
+  auto readsOld = [&](LoadOp load) {
+    const bool isCarried = loop.getBody().isAncestor(load.getTensor().getParentRegion());
+    return !old.empty() && (isCarried || llvm::is_contained(old, ofAllTasks(load.getTensor())))
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  return !loop.getBody().walk(readsOld).wasInterrupted();
 }
 
 /// The loop that reads what is selected at its own coordinate; null where that is none, or none that blocks
