@@ -130,7 +130,8 @@ unsigned LoopEmitter::resultDepth() const {
 }
 
 /// The loops store to every slot of the result from the start value: filling it first would be wasted.
-bool LoopEmitter::writesEverySlot(const LoopState &s, unsigned depth) {
+bool LoopEmitter::writesEverySlot(LoopState s, unsigned depth) {
+  dropUnread(s); // as the loops do: what is left may change nothing, and then stores nothing
   if (depth == 0)
     for (const format::Digit &digit : statement.result().digits)
       if (!(onceEach || sumsWide()) || digit.modulus != 0 || digit.stride != 1)

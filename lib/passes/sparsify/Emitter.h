@@ -203,7 +203,7 @@ private:
   llvm::SmallVector<unsigned> visited(const LoopState &s, unsigned depth,
                                       llvm::ArrayRef<unsigned> participants);
   bool visitsEach(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
-  bool writesEverySlot(const LoopState &s, unsigned depth);
+  bool writesEverySlot(LoopState s, unsigned depth);
   /// What the loop of this depth is.
   mlir::LogicalResult checkDirectives(mlir::StringAttr loop, dialect::DirectivesAttr said) const;
   dialect::LoopAttr loopAttr(unsigned depth);
