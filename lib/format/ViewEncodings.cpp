@@ -92,17 +92,22 @@ static Expr digitExpr(Expr of, const Digit &digit) {
 }
 
 /// The last two levels as one where both store every coordinate in one way, and the digit of one follows on
-/// that of the other.
-static void mergeFull(std::vector<Level> &levels, std::vector<Digit> &digits) {
+/// that of the other. Blocks of one dimension (`sources`) end behind it where its size is no multiple of
+/// theirs: below other levels, they have more positions than the one level would.
+static void mergeFull(std::vector<Level> &levels, std::vector<Digit> &digits,
+                      std::vector<unsigned> &sources) {
   const size_t last = levels.size() - 1;
   if (last == 0 || !isFull(levels[last].format) || levels[last - 1].format.kind != levels[last].format.kind)
     return;
   const Digit &high = digits[last - 1], &low = digits[last];
   if (high.dim != low.dim || low.modulus == 0 || high.stride != low.stride * low.modulus)
     return;
+  if (last > 1 && high.modulus == 0 && sources[last - 1] == sources[last])
+    return;
   digits[last - 1] = {low.dim, low.stride, high.modulus * low.modulus};
   levels.pop_back();
   digits.pop_back();
+  sources.pop_back();
 }
 
 std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Digit> &outer, unsigned order) {
@@ -124,11 +129,13 @@ std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Dig
   const bool isMerged = std::ranges::count(*all, 1, &Digit::modulus) == 0;
   std::vector<Digit> kept;
   std::vector<Level> levels;
+  std::vector<unsigned> sources;
   for (size_t l = 0; l < made.levels.size(); ++l) {
     levels.push_back(made.levels[l]);
     kept.push_back((*all)[l]);
+    sources.push_back((*inner)[l].dim);
     if (isMerged)
-      mergeFull(levels, kept);
+      mergeFull(levels, kept, sources);
     levels.back().expr = digitExpr(dim(kept.back().dim), kept.back());
   }
   made.levels = std::move(levels);

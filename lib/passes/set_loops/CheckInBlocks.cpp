@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LoopUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tulle::passes {
@@ -29,12 +30,9 @@ struct Checked {
   llvm::SetVector<IterateOp> loops;
 };
 
-bool hasLoops(IterateOp loop) {
-  return loop.getBody()
-      .walk([](Operation *op) {
-        return isa<LoopLikeOpInterface, CoiterateOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+bool isInnermost(IterateOp loop) {
+  return !anyIn(
+      loop, [&](Operation *inner) { return inner != loop && isa<LoopLikeOpInterface, CoiterateOp>(inner); });
 }
 
 /// The range that the loop goes over, or over a chunk of which each task goes; null where it may not be all
@@ -76,13 +74,13 @@ bool mayEndAnywhere(IterateOp loop) {
   return !loop.getBody().walk(readsOld).wasInterrupted();
 }
 
-/// The loop that reads what is selected at its own coordinate; null where that is none, or none that blocks
-/// of can stand for.
+/// The loop that reads what is selected at its own coordinate; null where there is none, or it may not be cut
+/// into blocks.
 IterateOp readerOf(LocateOp locate) {
   auto loop = dyn_cast<IterateOp>(locate->getParentOp());
   const bool isOwn = loop && !locate.getParent() && loop.getBody().getNumArguments() > 0 &&
                      locate.getCoordinate() == loop.getBody().getArgument(0);
-  return isOwn && isa<RangeType>(loop.getSpace().getType()) && wholeRange(loop) && !hasLoops(loop) &&
+  return isOwn && isa<RangeType>(loop.getSpace().getType()) && wholeRange(loop) && isInnermost(loop) &&
                  mayEndAnywhere(loop)
              ? loop
              : IterateOp();

@@ -310,7 +310,7 @@ struct HoistConvert : impl::HoistConvertBase<HoistConvert> {
     Value target = existing(function, op, name);
     if (!target) {
       SmallVector<NamedAttribute> attrs{b.getNamedAttr(dialect::kSourceAttr, source)};
-      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr})
+      for (StringRef kept : {dialect::kNameAttr, dialect::kEntriesAttr, dialect::kSizesAttr})
         if (Attribute attr = function.getArgAttr(number, kept))
           attrs.push_back(b.getNamedAttr(kept, attr));
       (void)function.insertArgument(number + 1, op.getType(), b.getDictionaryAttr(attrs), op.getLoc());
