@@ -57,7 +57,7 @@ StatementUse useOf(const notation::Program &program, unsigned number) {
     AccessUse &operand = use.operands.emplace_back(useOf(program, statement, *access));
     const auto absent = [&](const notation::Access &other) { return notation::sameAccess(*access, other); };
     operand.restricts = std::ranges::count(values, access) > 0 &&
-                        ((statement.where && notation::maskEmpties(statement.where, absent)) ||
+                        ((statement.where && notation::maskEmpties(program, statement.where, absent)) ||
                          notation::isNeutral(program, statement, absent));
   }
   return use;

@@ -55,7 +55,7 @@ bool isNeutralElsewhere(const Program &program, const Statement &s, unsigned ten
   Statement reduction = s;
   reduction.reduce = combination(program, s);
   reduction.assign = false;
-  return (s.where && maskEmpties(s.where, absent)) || isNeutral(program, reduction, absent);
+  return (s.where && maskEmpties(program, s.where, absent)) || isNeutral(program, reduction, absent);
 }
 
 std::string whyNotStatement(const Program &program, const Statement &s, unsigned tensor) {

@@ -117,15 +117,17 @@ std::optional<bool> admits(const Mask &mask, const AccessTest &isStored,
   return both(lhs, mask->op == Op::And ? rhs : negated(rhs));
 }
 
-bool maskEmpties(const Mask &mask, const AccessTest &absent) {
+bool maskEmpties(const Program &program, const Mask &mask, const AccessTest &absent) {
   if (mask->op == Op::Access)
     return absent(mask->access);
   if (isCondition(mask)) // false where it is absent
-    return isAbsent(mask, absent);
-  const bool lhs = mask->op != Op::Not && maskEmpties(mask->args[0], absent);
+    return isAbsent(mask, [&](const Access &access) {
+      return absent(access) && format::hasZeroFill(program.tensors[access.tensor].encoding);
+    });
+  const bool lhs = mask->op != Op::Not && maskEmpties(program, mask->args[0], absent);
   if (mask->op == Op::And)
-    return lhs || maskEmpties(mask->args[1], absent);
-  return lhs && (mask->op != Op::Or || maskEmpties(mask->args[1], absent));
+    return lhs || maskEmpties(program, mask->args[1], absent);
+  return lhs && (mask->op != Op::Or || maskEmpties(program, mask->args[1], absent));
 }
 
 namespace {
@@ -241,7 +243,8 @@ private:
     return found;
   }
   std::vector<const Access *> ownersByMask(const AccessTest &mayOwn) const {
-    return owners(masks, mayOwn, [&](const auto &absent) { return maskEmpties(statement.where, absent); });
+    return owners(masks, mayOwn,
+                  [&](const auto &absent) { return maskEmpties(program, statement.where, absent); });
   }
   /// Reductions that do not start at 0 take in what is absent.
   std::vector<const Access *> ownersByValue(const AccessTest &mayOwn) const {

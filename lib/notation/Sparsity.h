@@ -57,7 +57,7 @@ std::optional<Scalar> impliedValue(const Program &program, const Expr &expr,
 bool isNeutral(const Program &program, const Statement &statement, const AccessTest &isAccessAbsent);
 
 /// Whether the mask is empty wherever the given accesses are not stored, whatever else is stored there.
-bool maskEmpties(const Mask &mask, const AccessTest &isAccessAbsent);
+bool maskEmpties(const Program &program, const Mask &mask, const AccessTest &isAccessAbsent);
 
 /// Whether a mask lets a point through, given which accesses are stored there and which comparisons are true
 /// (nothing: that is not known).
