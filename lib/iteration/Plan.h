@@ -35,7 +35,7 @@ struct Operand {
   std::vector<Subscript> subscripts; ///< per dimension
   bool keep = false;                 ///< must not be converted: the result's pattern
   bool fixed = false;                ///< has no other encoding: its buffers are another tensor's
-  bool split = false;                ///< is a reshape: its indices can have no blocks of their own
+  bool split = false;                ///< is a reshape or a slice: its indices can have no blocks of their own
   bool exact = false; ///< a conversion may not pad it: padding is stored, which masks and 0 * inf see
   /// Result only: a new tensor (its levels given as dense ones). It is best inserted into in the order of its
   /// levels, and all but the last of these outside the reductions, so that one row after the other is

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
+#include "passes/sparsify/Slices.h"
 #include "passes/sparsify/Statement.h"
 #include <map>
 
@@ -231,20 +232,19 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     return isSame ? source : std::nullopt;
   }
 
-  /// Whether the caller has slices of the argument.
-  static bool isWholeArgument(Value tensor) {
-    auto arg = dyn_cast<BlockArgument>(tensor);
-    auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
-    return function && function.getArgAttr(arg.getArgNumber(), dialect::kWholeAttr);
-  }
-
   /// Fails where the operand can have no such encoding.
   LogicalResult convert(linalg::GenericOp generic, const iteration::Conversion &conversion) {
     OpOperand &use = generic->getOpOperand(conversion.operand);
     auto type = cast<RankedTensorType>(use.get().getType());
     auto reshape = use.get().getDefiningOp<dialect::ReshapeOp>();
     const std::optional<format::Encoding> target = sourceTarget(reshape, conversion.target);
-    if (!target)
+    Value source = reshape ? reshape.getSource() : use.get();
+    // A conversion that turns out to be the wrong one is replaced, not followed by another.
+    if (auto before = source.getDefiningOp<dialect::ConvertOp>())
+      source = before.getSource();
+    tensor::ExtractSliceOp slice = sliceBehind(source);
+    const bool isCutHere = isCut(slice);
+    if (!target || (isCutHere && !isInPlace(*target, slice)))
       return failure();
     generic.emitRemark() << nameOfOperand(generic, conversion.operand) << " is converted from "
                          << format::displayName(encodingOf(generic, conversion.operand)) << " to "
@@ -254,15 +254,10 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
                                         format::displayName(conversion.target) + ": " + conversion.reason +
                                         (conversion.figures.empty() ? "" : " (" + conversion.figures + ")"));
     OpBuilder b(generic);
-    // A conversion that turns out to be the wrong one is replaced, not followed by another. What the caller
-    // converts is the slice itself: loops over levels of what it was cut from would leave it.
-    Value source = reshape ? reshape.getSource() : use.get();
-    if (auto before = source.getDefiningOp<dialect::ConvertOp>())
-      source = before.getSource();
-    tensor::ExtractSliceOp slice = sliceBehind(source);
+    // Of a slice that the caller cuts, it converts the slice itself: loops over levels of what it was cut
+    // from would leave it.
     if (slice)
       source = slice.getSource();
-    const bool isCutHere = slice && !isWholeArgument(source);
     if (auto before = source.getDefiningOp<dialect::ConvertOp>())
       source = before.getSource();
     auto own = cast<RankedTensorType>(source.getType());

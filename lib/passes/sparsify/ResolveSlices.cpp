@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
+#include "passes/sparsify/Slices.h"
 #include "passes/sparsify/Statement.h"
 
 namespace tulle::passes {
@@ -18,25 +19,6 @@ namespace {
 bool isSliced(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && format::hasSlices(dialect::getEncoding(tensor).getValue());
-}
-
-/// Every coordinate of a sliced dimension is stored, and by one level where others are iterated: reaching it
-/// is arithmetic. Or its coordinates are in order and the slice has all of an interval: its ends are
-/// searched.
-bool isInPlace(const format::Encoding &encoding) {
-  std::optional<std::vector<format::Digit>> digits = format::digits(encoding);
-  if (!digits || format::isAllDense(encoding))
-    return digits.has_value();
-  for (auto [level, digit] : llvm::zip(encoding.levels, *digits)) {
-    bool full =
-        level.format.kind == format::LevelKind::Dense || level.format.kind == format::LevelKind::Batch;
-    const std::optional<format::Slice> &slice = encoding.dims[digit.dim].slice;
-    const bool isPart = slice && slice->stride == 1 && format::canBeCut(level.format);
-    if (slice && ((!full && !isPart) || digit.stride != 1 || digit.modulus != 0))
-      return false;
-  }
-  // What no loop over a dimension follows is traversed as it is stored, and then outside the slice, too.
-  return llvm::all_of(encoding.levels, [](const format::Level &level) { return level.format.ordered; });
 }
 
 /// A dense level of the first of several dimensions, and compressed ones of the others: parts of each are
@@ -153,7 +135,7 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
     if (!type || !isa<BlockArgument>(whole) || slice.getType().getRank() != type.getRank())
       return;
     const format::Encoding &own = dialect::getEncoding(type).getValue();
-    if (isInPlace(withSlices(own, slice)))
+    if (isInPlace(own, slice))
       return;
     for (OpOperand &use : slice->getUses())
       if (auto generic = dyn_cast<linalg::GenericOp>(use.getOwner()))
@@ -163,15 +145,6 @@ struct ResolveSlices : impl::ResolveSlicesBase<ResolveSlices> {
     RankedTensorType target = dialect::withEncoding(type, readable);
     slice.getSourceMutable().assign(dialect::ConvertOp::create(b, slice.getLoc(), target, whole));
     slice.getResult().setType(dialect::withEncoding(slice.getType(), readable));
-  }
-
-  /// The encoding with a slice of each dimension of which the operation takes a part.
-  static format::Encoding withSlices(format::Encoding encoding, tensor::ExtractSliceOp slice) {
-    for (auto [d, dimension] : llvm::enumerate(encoding.dims))
-      if (!isWhole(slice, unsigned(d)))
-        dimension.slice =
-            format::Slice{std::nullopt, std::nullopt, getConstantIntValue(slice.getMixedStrides()[d])};
-    return encoding;
   }
 };
 

@@ -26,6 +26,12 @@ tensor::ExtractSliceOp sliceBehind(Value operand) {
                                                                                : tensor::ExtractSliceOp();
 }
 
+bool isCut(tensor::ExtractSliceOp slice) {
+  auto arg = slice ? dyn_cast<BlockArgument>(slice.getSource()) : BlockArgument();
+  auto function = arg ? dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()) : func::FuncOp();
+  return slice && !(function && function.getArgAttr(arg.getArgNumber(), dialect::kWholeAttr));
+}
+
 bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
   const OpFoldResult size = slice.getMixedSizes()[dim];
   const int64_t length = slice.getSourceType().getDimSize(dim);
@@ -459,7 +465,7 @@ std::vector<iteration::Operand> SparseStatement::planOperands() const {
   for (auto [operand, planned] : llvm::zip(operands, result)) {
     // What the function computes nobody converts.
     planned.fixed = isa_and_nonnull<dialect::OneHotOp, linalg::GenericOp>(operand.tensor.getDefiningOp());
-    planned.split = bool(operand.tensor.getDefiningOp<dialect::ReshapeOp>());
+    planned.split = operand.tensor.getDefiningOp<dialect::ReshapeOp>() || isCut(operand.slice);
   }
   return result;
 }

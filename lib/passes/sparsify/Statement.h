@@ -13,6 +13,8 @@ mlir::Value beforeChecks(mlir::Value integers);
 /// The op that an operand is a slice by, of as many dimensions as the tensor; null for others.
 mlir::tensor::ExtractSliceOp sliceBehind(mlir::Value operand);
 
+/// Whether there is a slice, and it is the function that cuts it, not its caller.
+bool isCut(mlir::tensor::ExtractSliceOp slice);
 /// Whether all of the dimension is in the slice.
 bool isWhole(mlir::tensor::ExtractSliceOp slice, unsigned dim);
 
