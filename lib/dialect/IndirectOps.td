@@ -16,23 +16,24 @@ def Tulle_BoundedIndicesOp : Tulle_Op<"bounded_indices", [Pure]> {
 
     With `plus`, a number is added to each integer first. With `at`, the integers that are read, and have to be coordinates, are those at these
     coordinates of the source, of which -1 stands for all of a dimension. With `over`, they are those at the coordinates of a range, of which alone
-    the result is used.
+    the result is used. With `deferred`, the call may as well end where loops read an integer, when these have done a part of their work.
 
     Constraints:
     1. Source and result are dense in the order of their dimensions, of equal shapes, with integers of 8, 16, 32 or 64 bits.
     2. With `error` alone, the types are equal. Otherwise the result's integers are no narrower than the source's, and have 32 bits at least.
     3. `at` has a number for each dimension of the source, -1 or above.
     4. With `over`, the source has one dimension, and the result is the source; there is no `at`.
+    5. With `deferred`, the result is the source.
   }];
   let arguments = (ins AnyRankedTensor:$source, Index:$size, Optional<Tulle_RangeType>:$over, Tulle_OutsideAttr:$outside, StrAttr:$text,
-                       DefaultValuedAttr<I64Attr, "0">:$plus, OptionalAttr<DenseI64ArrayAttr>:$at);
+                       DefaultValuedAttr<I64Attr, "0">:$plus, OptionalAttr<DenseI64ArrayAttr>:$at, UnitAttr:$deferred);
   let results = (outs AnyRankedTensor:$result);
   let extraClassDeclaration = [{
     /// Whether the result is the source, all of which are coordinates.
     bool isCheck() { return getOutside() == Outside::Error && getPlus() == 0; }
   }];
   let assemblyFormat = [{
-    $source `below` $size (`over` $over^)? `outside` $outside $text (`plus` $plus^)? (`at` $at^)? attr-dict `:` type($source) `->` type($result)
+    $source `below` $size (`over` $over^)? (`deferred` $deferred^)? `outside` $outside $text (`plus` $plus^)? (`at` $at^)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -120,6 +120,8 @@ LogicalResult BoundedIndicesOp::verify() {
     return emitOpError("expected a coordinate for each dimension of ") << source << ", or -1 (constraint 3)";
   if (getOver() && (source.getRank() != 1 || !isCheck() || getAt()))
     return emitOpError("expected that integers of one dimension are checked over a range (constraint 4)");
+  if (getDeferred() && !isCheck())
+    return emitOpError("expected that what is deferred is a check (constraint 5)");
   return success();
 }
 

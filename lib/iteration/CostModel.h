@@ -145,8 +145,8 @@ struct Costs {
   /// sample that tells how often rows are selected, in so many ranges of them (experiment 083). Rows have
   /// `rowChunkBits` at least, since each task goes over all integers.
   int64_t destinationBlock = 4096, destinationSamples = 4096, destinationBuckets = 1024;
-  /// Integers checked at a time by loops that read them next, from the first cache (experiment 106).
-  int64_t checkedBlock = 1024;
+  /// Integers checked at a time by loops that read them next, from the first cache (experiment 107).
+  int64_t checkedBlock = 64;
   /// Elements of a buffer that are filled in the time that one entry takes.
   int64_t fillsPerEntry = 4;
 

@@ -346,11 +346,17 @@ def IndexOperands : FunctionPass<"tulle-index-operands", tulle # arith # memref 
   no table: they are searched (`tulle.search`), in any loop.
 }]>;
 
+def DeferChecks : FunctionPass<"tulle-defer-checks", tulle, "Find integers that may be checked where loops read them", [{
+  `tulle.bounded_indices` with `error` says `deferred` where innermost loops read all integers of a vector, each at its own coordinate, and what
+  they change is new, or they read nothing of it. Where a loop adds to what the caller has, all integers are checked before it, so that an error
+  leaves that as it was.
+}]>;
+
 def CheckInBlocks : FunctionPass<"tulle-check-in-blocks", tulle # arith,
     "Check integers that give coordinates in the loops that read them", [{
-  An innermost loop that reads all integers of a vector, each at its own coordinate, becomes a loop over blocks of coordinates, in which these
-  integers are checked (`tulle.bounded_indices … over`) and then read, from the cache: they come from memory once, and each thread checks its own.
-  A loop that adds to what the caller has is not changed: all integers are checked before it, so that an error leaves that as it was.
+  A loop that reads integers whose check is deferred becomes a loop over blocks of as many coordinates, in which these integers are checked
+  (`tulle.bounded_indices … over`) and then read, from the cache, and the same of the coordinates that are left. The integers come from memory
+  once, and each thread checks its own.
 }]>;
 
 //===--- Stage 3: buffers and loops ---===//
@@ -595,8 +601,13 @@ def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LL
   LLVM would vectorize such a loop where the processor can scatter, or extract vectors of addresses. Either is slower than
   scalar stores. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
   of another loop, which may be over short segments, is not unrolled either, nor is a loop over a segment of any length that
-  sums one or two vectors. A loop that only accumulates loads at its index at loaded indices is unrolled by two, with a software
-  prefetch of these loads.
+  sums one or two vectors. A loop that only accumulates loads at its index at loaded indices does a few iterations at a time, with a software
+  prefetch of these loads: those of a cache line where it has a constant number of iterations.
+}]>;
+
+def CountIterations : FunctionPass<"tulle-count-iterations", arith # scf, "Count iterations from 0 where a loop has a constant number of them", [{
+  `scf.for %i = %lower to %lower + 64` (a block or a tile of what a dimension has) becomes `scf.for %k = 0 to 64`, with `%lower + %k` in the place
+  of `%i`: LLVM then sees how often the loop runs, and needs neither a remainder nor a test before it.
 }]>;
 
 def Unroll : FunctionPass<"tulle-unroll", scf # arith # llvm, "Put as many iterations into a loop's body as its schedule says", [{

@@ -85,9 +85,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
     return fmt::format(
         "func.func(tulle-factor-reductions,canonicalize,tulle-fuse-init),tulle-link-statements,func.func("
         "tulle-contract-assemblies,tulle-fuse-loops,"
-        "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init,tulle-check-schedule{{threads={}}}{}"
-        ","
-        "tulle-check-in-blocks)",
+        "tulle-contract-tensors,tulle-remove-dead-stores,tulle-fuse-init,tulle-check-schedule{{threads={}}},"
+        "tulle-defer-checks{},tulle-check-in-blocks)",
         options.parallel,
         options.parallel ? fmt::format(",tulle-parallelize{{deterministic={}}}", options.deterministic) : "");
   case Stage::Assembly:
@@ -116,7 +115,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "tulle-jam-updates,{}tulle-vectorize{{"
         "{}"
         "{}}},tulle-unroll,tulle-expand-segments,"
-        "tulle-pipeline-scatters,tulle-loop-hints,tulle-expand-powers,tulle-check-schedule{{end=true}}),"
+        "tulle-pipeline-scatters,tulle-loop-hints,tulle-count-iterations,tulle-expand-powers,"
+        "tulle-check-schedule{{end=true}}),"
         "tulle-outline",
         options.vectorLength, options.vectorLength, !options.deterministic, vectors, options.vectorLength,
         options.deterministic ? "" : fmt::format("tulle-tile-reductions{{vl={}}},", options.vectorLength),

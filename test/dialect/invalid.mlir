@@ -476,6 +476,14 @@ func.func @indices_over(%p: tensor<?x2xi32>, %n: index) {
 
 // -----
 
+func.func @indices_deferred(%p: tensor<?xi32>, %n: index) {
+  // expected-error @+1 {{expected that what is deferred is a check (constraint 5)}}
+  %q = tulle.bounded_indices %p below %n deferred outside nearest "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  return
+}
+
+// -----
+
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
 #vector = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 func.func @expand_compressed(%v: tensor<?xf64, #vector>, %n: index) {

@@ -197,6 +197,8 @@ func.func @selection(%p: tensor<?xi32>, %q: tensor<?xi8>, %t: tensor<?x2xi32>, %
   %some = tulle.range %n to %n
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] over %[[SOME]] outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
   %over = tulle.bounded_indices %p below %n over %some outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] deferred outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
+  %deferred = tulle.bounded_indices %p below %n deferred outside error "p(i)" : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.bounded_indices %{{.*}} below %[[N]] outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
   %one = tulle.bounded_indices %p below %n outside error "p(2)" at [2] : tensor<?xi32> -> tensor<?xi32>
   // CHECK: tulle.one_hot total %[[Q]] of %[[N]] : tensor<?xi32> -> tensor<?x?xi32, #[[SELECTION:.*]]>

@@ -99,6 +99,31 @@ func.func @sums(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, 
   return
 }
 
+// A block of 64: sixteen coordinates of 32 bits are a cache line, and are prefetched at once.
+// CHECK-LABEL: func.func @block
+// CHECK-SAME: %[[CRD:[a-z0-9]*]]: memref<?xi32>
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %{{.*}} step %c16
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %c256
+// CHECK: memref.prefetch %[[CRD]][%[[LATER]]], read
+// CHECK-COUNT-16: memref.store
+// CHECK-NOT: memref.store
+// CHECK: scf.for
+// CHECK: return
+func.func @block(%crd: memref<?xi32>, %values: memref<?xf64>, %y: memref<?xf64>, %lo: index) {
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %hi = arith.addi %lo, %c64 overflow<nsw, nuw> : index
+  scf.for %k = %lo to %hi step %c1 {
+    %c = memref.load %crd[%k] : memref<?xi32>
+    %at = arith.index_castui %c : i32 to index
+    %v = memref.load %values[%k] : memref<?xf64>
+    %old = memref.load %y[%at] : memref<?xf64>
+    %sum = arith.addf %old, %v : f64
+    memref.store %sum, %y[%at] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
+
 // A sum of two vectors over a segment waits for itself, and the segment may be short: LLVM does not unroll it. Three sums overlap,
 // and a loop over sixteen rows may be unrolled completely.
 // CHECK-LABEL: func.func @few_vectors

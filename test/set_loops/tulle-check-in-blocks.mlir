@@ -3,27 +3,37 @@
 #dense = #tulle.encoding<{ map = (i) -> (i : dense), posWidth = 32, crdWidth = 32 }>
 #selection = #tulle.encoding<{ map = (i, j) -> (i : dense, j : singleton(padded)), posWidth = 32, crdWidth = 32 }>
 
-// What is added to is new: each block of integers is checked, and then read.
+// Each block of integers is checked, and then read; and so are those that are left.
 // CHECK-LABEL: func.func @scatter(
 // CHECK-SAME: %{{.*}}: tensor<?xf64, #dense>, %[[P:.*]]: tensor<?xi32, #dense>, %{{.*}}: tensor<?xf64, #dense>)
 // CHECK: %[[N:.*]] = tensor.dim %arg2
 // CHECK-NOT: tulle.bounded_indices
 // CHECK: %[[ALL:.*]] = tulle.range
-// CHECK: %[[COUNT:.*]] = arith.ceildivui %{{.*}}, %c1024
+// CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.bounds %[[ALL]] : !tulle.range
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// CHECK: %[[COUNT:.*]] = arith.divui %[[LENGTH]], %c64
 // CHECK: %[[BLOCKS:.*]] = tulle.range %c0 to %[[COUNT]]
 // CHECK: %[[R:.*]] = tulle.iterate %[[K:.*]] in %[[BLOCKS]] : !tulle.range iter_args(%[[ACC:.*]] = %{{.*}}) {{.*}} loop = <reduction> {
-// CHECK:   %[[PART:.*]] = tulle.partition %[[ALL]], %[[K]] of %[[COUNT]] : !tulle.range
+// CHECK:   %[[BEFORE:.*]] = arith.muli %[[K]], %c64
+// CHECK:   %[[FIRST:.*]] = arith.addi %[[BEGIN]], %[[BEFORE]]
+// CHECK:   %[[BEHIND:.*]] = arith.addi %[[FIRST]], %c64{{.*}} overflow<nsw, nuw>
+// CHECK:   %[[PART:.*]] = tulle.range %[[FIRST]] to %[[BEHIND]]
 // CHECK:   %[[Q:.*]] = tulle.bounded_indices %[[P]] below %[[N]] over %[[PART]] outside error "p(i)"
 // CHECK:   %[[S:.*]] = tulle.one_hot total %[[Q]] of %[[N]]
 // CHECK:   %[[INNER:.*]] = tulle.iterate %[[I:[^ ]*]] in %[[PART]] : !tulle.range iter_args(%{{.*}} = %[[ACC]]) {{.*}} loop = <reduction, index = i> {
 // CHECK:     tulle.locate %[[S]] level(0) at %[[I]]
 // CHECK:   tulle.yield %[[INNER]]
-// CHECK: return %[[R]]
+// CHECK: %[[DONE:.*]] = arith.muli %[[COUNT]], %c64
+// CHECK: %[[LEFT:.*]] = arith.addi %[[BEGIN]], %[[DONE]]
+// CHECK: %[[REST:.*]] = tulle.range %[[LEFT]] to %[[END]]
+// CHECK: tulle.bounded_indices %[[P]] below %[[N]] over %[[REST]] outside error "p(i)"
+// CHECK: %[[LAST:.*]] = tulle.iterate %{{[^ ]*}} in %[[REST]] : !tulle.range iter_args(%{{.*}} = %[[R]])
+// CHECK: return %[[LAST]]
 func.func @scatter(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f64
   %n = tensor.dim %z, %c0 : tensor<?xf64, #dense>
-  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
+  %q = tulle.bounded_indices %p below %n deferred outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
   %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
   %m = tensor.dim %w, %c0 : tensor<?xf64, #dense>
   %new0 = tulle.fill %zero, %z : f64, tensor<?xf64, #dense>
@@ -44,12 +54,12 @@ func.func @scatter(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: ten
   return %r : tensor<?xf64, #dense>
 }
 
-// What the caller has stays as it is where an integer is none: all are checked first.
-// CHECK-LABEL: func.func @accumulate(
-// CHECK: tulle.bounded_indices %{{.*}} below %{{[^ ]*}} outside error
-// CHECK-NOT: tulle.partition
+// What is not deferred is checked before the loop.
+// CHECK-LABEL: func.func @ahead(
+// CHECK: tulle.bounded_indices %{{.*}} below %{{[^ ]*}} outside error "p(i)"
+// CHECK-NOT: tulle.bounded_indices
 // CHECK: return
-func.func @accumulate(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
+func.func @ahead(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f64
   %n = tensor.dim %z, %c0 : tensor<?xf64, #dense>
@@ -73,80 +83,23 @@ func.func @accumulate(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: 
   return %r : tensor<?xf64, #dense>
 }
 
-// Integers that the loop does not read are checked, too.
-// CHECK-LABEL: func.func @some(
-// CHECK: tulle.bounded_indices %{{.*}} below %{{[^ ]*}} outside error
-// CHECK-NOT: tulle.partition
-// CHECK: return
-func.func @some(%w: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %z: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant 0.0 : f64
-  %n = tensor.dim %z, %c0 : tensor<?xf64, #dense>
-  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
-  %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
-  %m = tensor.dim %w, %c0 : tensor<?xf64, #dense>
-  %new0 = tulle.fill %zero, %z : f64, tensor<?xf64, #dense>
-  %c2 = arith.constant 2 : index
-  %all = tulle.range %c2 to %m
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %new0) -> (tensor<?xf64, #dense>) loop = <reduction, index = i> {
-    %wi = tulle.locate %w level(0) at %i : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
-    %v = tulle.load %w[%wi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
-    %si = tulle.locate %s level(0) at %i : tensor<?x?xi32, #selection> -> !tulle.iterator<#selection, 0>
-    %sj = tulle.space %s level(1) under %si : !tulle.iterator<#selection, 0> : tensor<?x?xi32, #selection> -> !tulle.space<#selection, 1>
-    %begin, %end = tulle.bounds %sj : !tulle.space<#selection, 1>
-    %it, %c, %e = tulle.at %sj[%begin] : !tulle.space<#selection, 1>
-    %zi = tulle.locate %z level(0) at %c : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
-    %old = tulle.load %acc[%zi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
-    %new = arith.addf %old, %v : f64
-    %next = tulle.store %new, %acc[%zi : !tulle.iterator<#dense, 0>] : f64, tensor<?xf64, #dense>
-    tulle.yield %next : tensor<?xf64, #dense>
-  }
-  return %r : tensor<?xf64, #dense>
-}
-
-// So does what it overwrites, which it reads as an operand.
-// CHECK-LABEL: func.func @overwrite(
-// CHECK: tulle.bounded_indices %{{.*}} below %{{[^ ]*}} outside error
-// CHECK-NOT: tulle.partition
-// CHECK: return
-func.func @overwrite(%x: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %y: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %x, %c0 : tensor<?xf64, #dense>
-  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
-  %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
-  %m = tensor.dim %p, %c0 : tensor<?xi32, #dense>
-  %all = tulle.range %c0 to %m
-  %r = tulle.iterate %i in %all : !tulle.range iter_args(%each = %y) -> (tensor<?xf64, #dense>) loop = <parallel, index = i> {
-    %si = tulle.locate %s level(0) at %i : tensor<?x?xi32, #selection> -> !tulle.iterator<#selection, 0>
-    %yi = tulle.locate %y level(0) at %i : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
-    %sj = tulle.space %s level(1) under %si : !tulle.iterator<#selection, 0> : tensor<?x?xi32, #selection> -> !tulle.space<#selection, 1>
-    %begin, %end = tulle.bounds %sj : !tulle.space<#selection, 1>
-    %it, %c, %e = tulle.at %sj[%begin] : !tulle.space<#selection, 1>
-    %xi = tulle.locate %x level(0) at %c : tensor<?xf64, #dense> -> !tulle.iterator<#dense, 0>
-    %v = tulle.load %x[%xi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
-    %old = tulle.load %y[%yi : !tulle.iterator<#dense, 0>] : tensor<?xf64, #dense> -> f64
-    %sum = arith.addf %v, %old : f64
-    %next = tulle.store %sum, %each[%yi : !tulle.iterator<#dense, 0>] : f64, tensor<?xf64, #dense>
-    tulle.yield %next : tensor<?xf64, #dense>
-  }
-  return %r : tensor<?xf64, #dense>
-}
-
 // Each task checks what it reads.
 // CHECK-LABEL: func.func @gather(
 // CHECK-NOT: tulle.bounded_indices
 // CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS:.*]] iter_args
 // CHECK:   %[[CHUNK:.*]] = tulle.partition %{{.*}}, %[[TASK]] of %[[TASKS]] by
-// CHECK:   %[[EACH:.*]] = arith.ceildivui %{{.*}}, %[[TASKS]]
-// CHECK:   %[[COUNT:.*]] = arith.ceildivui %[[EACH]], %c1024
-// CHECK:   tulle.iterate %[[K:.*]] in
-// CHECK:     %[[PART:.*]] = tulle.partition %[[CHUNK]], %[[K]] of %[[COUNT]]
+// CHECK:   %[[BEGIN:.*]], %[[END:.*]] = tulle.bounds %[[CHUNK]] : !tulle.range
+// CHECK:   tulle.iterate
+// CHECK:     %[[PART:.*]] = tulle.range
 // CHECK:     tulle.bounded_indices %{{.*}} over %[[PART]]
 // CHECK:     tulle.iterate %[[I:[^ ]*]] in %[[PART]]
+// CHECK:   %[[REST:.*]] = tulle.range %{{.*}} to %[[END]]
+// CHECK:   tulle.bounded_indices %{{.*}} over %[[REST]]
+// CHECK:   tulle.iterate %{{[^ ]*}} in %[[REST]]
 func.func @gather(%x: tensor<?xf64, #dense>, %p: tensor<?xi32, #dense>, %y: tensor<?xf64, #dense>) -> tensor<?xf64, #dense> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf64, #dense>
-  %q = tulle.bounded_indices %p below %n outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
+  %q = tulle.bounded_indices %p below %n deferred outside error "p(i)" : tensor<?xi32, #dense> -> tensor<?xi32, #dense>
   %s = tulle.one_hot total %q of %n : tensor<?xi32, #dense> -> tensor<?x?xi32, #selection>
   %m = tensor.dim %p, %c0 : tensor<?xi32, #dense>
   %all = tulle.range %c0 to %m

@@ -38,11 +38,11 @@ bool scatters(scf::ForOp loop) {
 }
 
 /// The loads at the loop's index, if all it does is accumulate such elements in one of a buffer; nothing
-/// otherwise.
-SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop) {
+/// otherwise, and of a loop whose iterations fill no cache line.
+SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop, int64_t line) {
   SmallVector<memref::LoadOp> streams;
   auto stores = loop.getBody()->getOps<memref::StoreOp>();
-  if (loop.getNumRegionIterArgs() != 0 || !hasUnitStep(loop) || maxTripCount(loop) ||
+  if (loop.getNumRegionIterArgs() != 0 || !hasUnitStep(loop) || maxTripCount(loop).value_or(line) < line ||
       !llvm::hasSingleElement(stores))
     return streams;
   memref::StoreOp store = *stores.begin();
@@ -60,13 +60,25 @@ SmallVector<memref::LoadOp> accumulatedStreams(scf::ForOp loop) {
   return updates && streams.size() > 1 ? streams : SmallVector<memref::LoadOp>();
 }
 
-/// A few iterations at a time, with a prefetch of the streams (experiments 004 and 010).
+/// How many elements of the narrowest stream a cache line holds.
+int64_t elementsOfLine(ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
+  unsigned narrowest = 64;
+  for (memref::LoadOp stream : streams)
+    if (Type type = stream.getType(); type.isIntOrFloat())
+      narrowest = std::min(narrowest, std::max(8u, type.getIntOrFloatBitWidth()));
+  return cpu.line * 8 / narrowest;
+}
+
+/// A few iterations at a time, with a prefetch of the streams (experiments 004 and 010): those of a line
+/// where the loop is long enough for certain, else few, as most segments are short.
 void prefetchStreams(scf::ForOp loop, ArrayRef<memref::LoadOp> streams, const iteration::Cpu &cpu) {
-  splitGroups(loop, cpu.entriesPerPrefetch, [&](levels::IndicesAt at, Value first, ValueRange) {
+  const int64_t line = elementsOfLine(streams, cpu);
+  const int64_t group = exactTripCount(loop).value_or(0) >= line ? line : cpu.entriesPerPrefetch;
+  splitGroups(loop, group, [&](levels::IndicesAt at, Value first, ValueRange) {
     Value later = at.add(first, at.constant(cpu.prefetchEntries));
     for (memref::LoadOp stream : streams)
       emitPrefetch(at.b, at.loc, stream.getMemRef(), later);
-    for (int64_t k = 0; k < cpu.entriesPerPrefetch; ++k) {
+    for (int64_t k = 0; k < group; ++k) {
       IRMapping map;
       map.map(loop.getInductionVar(), at.add(first, at.constant(k)));
       for (Operation &op : loop.getBody()->without_terminator())
@@ -94,7 +106,7 @@ struct LoopHintsPass : impl::LoopHintsBase<LoopHintsPass> {
         disableLoopTransforms(loop);
       if (hasLoopAnnotation(loop) || !scatters(loop))
         continue;
-      if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop); !streams.empty())
+      if (SmallVector<memref::LoadOp> streams = accumulatedStreams(loop, model.cpu.line); !streams.empty())
         prefetchStreams(loop, streams, model.cpu);
       else if (!isParallel(loop) && !isOutermost(loop))
         // Most of a short segment would run in the epilogue, and iterations that depend on each other gain

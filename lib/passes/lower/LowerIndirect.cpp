@@ -134,13 +134,13 @@ public:
 
   /// Ends the call where one is outside.
   void check() const {
-    OpBuilder &b = emit.builder;
-    Value no = emit.constantInt(b.getI1Type(), 0);
-    Value any = forEachRead(no, [&](Value position, Value found) -> Value {
-      return arith::OrIOp::create(b, emit.loc, found, isOutside(at(position)));
-    });
-    levels::when(emit, any, [&] {
-      forEachRead(no, [&](Value position, Value carried) {
+    // LLVM makes vectors of a maximum, however short the loop is,
+    // but branches of conditions.
+    Value zero = emit.constantInt(type, 0);
+    Value most =
+        forEachRead(zero, [&](Value position, Value most) -> Value { return emit.umax(most, at(position)); });
+    levels::when(emit, isOutside(most), [&] {
+      forEachRead(zero, [&](Value position, Value carried) {
         levels::when(emit, isOutside(at(position)), [&] { refuse(position); });
         return carried;
       });
