@@ -19,7 +19,9 @@ struct Cpu {
   int64_t residentBytes = 0; ///< rows at most this far apart are cache-resident: no prefetch
   int64_t line = 0;          ///< bytes of a cache line
   bool gathers = false; ///< a gather instruction beats scalarized gathers where data is not cache-resident
-  bool masks = false;   ///< masked loads and stores take no longer than whole ones
+  /// Loads one by one are faster than the instruction closer than so many elements; 0: nowhere.
+  int64_t localElements = 0;
+  bool masks = false; ///< masked loads and stores take no longer than whole ones
   /// The hardware prefetcher covers what loops with scalarized gathers read in order.
   bool hardwarePrefetch = false;
   bool maskedRows = false; ///< rows of different lengths are summed soonest by masked gathers of eight
@@ -58,6 +60,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("resident_bytes", cpu.residentBytes, bytes);
   figure("line", cpu.line, FigureBounds{16, 1024, /*powerOfTwo=*/true});
   figure("gathers", cpu.gathers, yesOrNo);
+  figure("local_elements", cpu.localElements, FigureBounds{0, int64_t(1) << 40});
   figure("masks", cpu.masks, yesOrNo);
   figure("hardware_prefetch", cpu.hardwarePrefetch, yesOrNo);
   figure("masked_rows", cpu.maskedRows, yesOrNo);

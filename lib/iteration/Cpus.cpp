@@ -21,6 +21,7 @@ constexpr CpuFigure kGeneric[] = {
     {"resident_bytes", 8 << 20, "003"},
     {"line", 64, kCommon},
     {"gathers", true, "002"},
+    {"local_elements", 1 << 14, "040"},
     {"masks", true, kNoOther},
     {"hardware_prefetch", true, "001"},
     {"masked_rows", false, "not measured: as before sapphirerapids"},
@@ -73,6 +74,7 @@ constexpr CpuFigure kZnver5[] = {
 
 constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet},
                                          {"l2", 2 << 20, kDataSheet},
+                                         {"local_elements", 0, "107"},
                                          {"masked_rows", true, "102"},
                                          {"sampled_rows", 1 << 9, "102"}};
 

@@ -279,10 +279,6 @@ Value LaterRows::enterLineLoop() {
 
 //===--- Locality of gathers ---===//
 
-/// Closer than this many elements, scalarized gathers are faster than the instruction (experiments 002 and
-/// 040).
-constexpr int64_t localElements = 16384;
-
 SmallVector<Value> gatherCoordinates(const VectorizationLegality &legality) {
   scf::ForOp loop = legality.loop;
   SmallVector<Value> coordinates;
@@ -297,13 +293,13 @@ SmallVector<Value> gatherCoordinates(const VectorizationLegality &legality) {
 }
 
 Value areLocal(OpBuilder &b, Location loc, const VectorizationLegality &legality, ArrayRef<Value> coordinates,
-               Value first, Value last, const IRMapping &map) {
+               const iteration::Cpu &cpu, Value first, Value last, const IRMapping &map) {
   IndicesAt at(b, loc);
   scf::ForOp loop = legality.loop;
   IRMapping atFirst = map, atLast = map;
   atFirst.map(loop.getInductionVar(), first);
   atLast.map(loop.getInductionVar(), last);
-  Value local, limit = at.constant(localElements);
+  Value local, limit = at.constant(cpu.localElements);
   for (Value coordinate : coordinates) {
     Value begin = cloneSlice(b, coordinate, loop.getBody(), atFirst);
     Value end = cloneSlice(b, coordinate, loop.getBody(), atLast);

@@ -102,7 +102,7 @@ llvm::SmallVector<mlir::Value> gatherCoordinates(const VectorizationLegality &le
 /// At run time: whether two iterations gather from elements so close that scalarized gathers are faster than
 /// the instruction. `map`: clones of what else the body needs.
 mlir::Value areLocal(mlir::OpBuilder &b, mlir::Location loc, const VectorizationLegality &legality,
-                     llvm::ArrayRef<mlir::Value> coordinates, mlir::Value first, mlir::Value last,
-                     const mlir::IRMapping &map = {});
+                     llvm::ArrayRef<mlir::Value> coordinates, const iteration::Cpu &cpu, mlir::Value first,
+                     mlir::Value last, const mlir::IRMapping &map = {});
 
 } // namespace tulle::passes

@@ -275,7 +275,8 @@ private:
         Value at = add(inner.getLowerBound(), times(number, stride));
         const IRMapping map = prologue(p);
         Value last = add(at, constant(sampledRows));
-        return levels::Values{both(soFar[0], areLocal(b, loc, nest.legality, coordinates, at, last, map))};
+        return levels::Values{
+            both(soFar[0], areLocal(b, loc, nest.legality, coordinates, model.cpu, at, last, map))};
       };
       return levels::forLoop(b, loc, constant(1), constant(samples + 1), dialect::LoopKind::Reduction,
                              boolean(true), isLocal)[0];

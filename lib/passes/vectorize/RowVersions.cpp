@@ -123,7 +123,7 @@ private:
 
   Value isRemote(Value condition, Value begin, Value end) {
     return ifThen(condition, [&] {
-      Value local = areLocal(b, loc, legality, coordinates, begin, sub(end, constant(1)));
+      Value local = areLocal(b, loc, legality, coordinates, model.cpu, begin, sub(end, constant(1)));
       return arith::XOrIOp::create(b, loc, local, boolean(true)).getResult();
     });
   }

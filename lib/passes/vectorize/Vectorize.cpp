@@ -59,7 +59,7 @@ public:
     if (lanes.scalable)
       step = times(step, vector::VectorScaleOp::create(b, loc));
     Values coordinates, results(loop.getInitArgs());
-    if (!legality.branches && !lanes.scalable && !lanes.scalarizeGathers)
+    if (!legality.branches && !lanes.scalable && !lanes.scalarizeGathers && model.cpu.localElements != 0)
       coordinates = gatherCoordinates(legality);
     // LLVM's SLP vectorizer would make gathers of the loads again.
     if (!coordinates.empty() || (legality.gathers && lanes.scalarizeGathers))
@@ -220,7 +220,7 @@ private:
     Value one = constant(1), least = constant(accumulator ? 1 : 2);
     Value last = sub(upper, times(step, least));
     return ifThen(is(CmpIPredicate::sle, lower, last),
-                  [&] { return areLocal(b, loc, legality, coordinates, lower, sub(upper, one)); });
+                  [&] { return areLocal(b, loc, legality, coordinates, model.cpu, lower, sub(upper, one)); });
   }
 
   /// The horizontal reductions.
