@@ -36,7 +36,12 @@ bool isWhole(tensor::ExtractSliceOp slice, unsigned dim) {
   const OpFoldResult size = slice.getMixedSizes()[dim];
   const int64_t length = slice.getSourceType().getDimSize(dim);
   auto own = dyn_cast<Value>(size) ? cast<Value>(size).getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-  const bool isAll = own ? own.getSource() == slice.getSource() && own.getConstantIndex() == int64_t(dim)
+  auto unconverted = [](Value tensor) { // a conversion keeps the sizes
+    auto convert = tensor.getDefiningOp<dialect::ConvertOp>();
+    return convert ? Value(convert.getSource()) : tensor;
+  };
+  const bool isAll = own ? unconverted(own.getSource()) == unconverted(slice.getSource()) &&
+                               own.getConstantIndex() == int64_t(dim)
                          : !ShapedType::isDynamic(length) && isConstantIntValue(size, length);
   return isAll && isZeroInteger(slice.getMixedOffsets()[dim]) && isOneInteger(slice.getMixedStrides()[dim]);
 }
@@ -326,6 +331,25 @@ std::vector<std::string> wantedLoops(linalg::GenericOp generic) {
   return names;
 }
 
+/// Loops over blocks of the pattern leave a slice that is cut from a longer dimension: it is searched at
+/// their coordinates, not followed.
+static void searchSlicesInBlocks(SparseStatement &s) {
+  const SparseOperand &pattern = s.operands[s.leaderOf(*s.pattern)];
+  auto hasBlocks = [&](const Subscript &subscript) {
+    return llvm::any_of(pattern.digits, [&](const format::Digit &digit) {
+      const Subscript &own = pattern.subscripts[digit.dim];
+      return (digit.stride != 1 || digit.modulus != 0) && own.isIndex() && subscript.isIndex() &&
+             own.terms[0].first == subscript.terms[0].first;
+    });
+  };
+  for (SparseOperand &operand : s.operands)
+    for (auto [d, subscript] : llvm::enumerate(operand.subscripts))
+      if (isCut(operand.slice) && !isWhole(operand.slice, unsigned(d)) && hasBlocks(subscript)) {
+        subscript.isMoved = true;
+        subscript.isInterval = subscript.isPart = false;
+      }
+}
+
 FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   SparseStatement s;
   s.generic = generic;
@@ -352,6 +376,8 @@ FailureOr<SparseStatement> SparseStatement::read(linalg::GenericOp generic) {
   if (failed(readPattern(s)))
     return failure();
   findLeaders(s);
+  if (s.pattern)
+    searchSlicesInBlocks(s);
   s.tiles = tilesOf(generic, s.reduction);
   s.wanted = s.tiles.untiled(wantedLoops(generic), nameOfIndices(generic));
   return s;
