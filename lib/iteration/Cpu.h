@@ -8,6 +8,9 @@
 
 namespace tulle::iteration {
 
+/// More cache lines than are counted: all that a row has.
+inline constexpr int64_t kWholeRow = 1 << 20;
+
 /// The processor that code is made for, with the figures of its row and what this machine says of itself.
 struct Cpu {
   std::string_view name;     ///< of its row
@@ -35,6 +38,8 @@ struct Cpu {
   int64_t prefetchConsecutive = 0; ///< elements: consecutive rows of an operand
   int64_t prefetchRows = 0;        ///< iterations: rows of an operand without locality
   int64_t prefetchWideRows = 0;    ///< the same of rows of costs.wideRow cache lines or more
+  int64_t prefetchRowLines = 0;    ///< cache lines of a scattered row; the hardware goes on from them
+  bool prefetchFollowing = false;  ///< beside scattered rows, those of operands that are read in order
   int64_t prefetchTrees = 0;       ///< iterations: rows that the segments of a tree name (MTTKRP)
   int64_t entriesPerPrefetch = 0;  ///< entries per prefetch of a loop that scatters
   int64_t vectorsPerPrefetch = 0;  ///< vectors per prefetch of a loop that gathers
@@ -73,6 +78,8 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("prefetch_consecutive", cpu.prefetchConsecutive, distance);
   figure("prefetch_rows", cpu.prefetchRows, distance);
   figure("prefetch_wide_rows", cpu.prefetchWideRows, distance);
+  figure("prefetch_row_lines", cpu.prefetchRowLines, FigureBounds{1, kWholeRow});
+  figure("prefetch_following", cpu.prefetchFollowing, yesOrNo);
   figure("prefetch_trees", cpu.prefetchTrees, distance);
   figure("entries_per_prefetch", cpu.entriesPerPrefetch, count);
   figure("vectors_per_prefetch", cpu.vectorsPerPrefetch, count);

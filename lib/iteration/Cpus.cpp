@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kDataSheet = "data sheet", kCommon = "not measured: what most processors have",
                            kAsV3 = "not measured: as x86-64-v3",
                            kNoOther = "not measured: no other value was recorded",
+                           kAllLines = "not measured: more than any row has, without hardware prefetch",
                            kForZnver5 = "not measured: began with znver5, and others stayed as they were";
 
 /// Vectors as most processors have them, and the figures of AMD Zen 4, on which the cost model began.
@@ -34,6 +35,8 @@ constexpr CpuFigure kGeneric[] = {
     {"prefetch_consecutive", 0, kForZnver5},
     {"prefetch_rows", 6, kNoOther},
     {"prefetch_wide_rows", 6, "not measured: as prefetch_rows"},
+    {"prefetch_row_lines", 1, "077"},
+    {"prefetch_following", false, "not measured: began with sapphirerapids"},
     {"prefetch_trees", 6, "not measured: as prefetch_rows"},
     {"entries_per_prefetch", 2, "004"},
     {"vectors_per_prefetch", 1, kForZnver5},
@@ -42,16 +45,21 @@ constexpr CpuFigure kGeneric[] = {
 
 constexpr CpuFigure kX86_64[] = {
     {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks
-    {"gathers", false, kDataSheet},
-    {"masks", false, kDataSheet},
-    {"hardware_prefetch", false, kAsV3},
+    {"gathers", false, kDataSheet},      {"masks", false, kDataSheet},
+    {"hardware_prefetch", false, kAsV3}, {"prefetch_row_lines", kWholeRow, kAllLines},
 };
 
 /// Measured on AMD Zen 3.
 constexpr CpuFigure kX86_64_v3[] = {
-    {"vector_bits", 256, kDataSheet}, {"registers", 16, kDataSheet},       {"gathers", false, "005"},
-    {"masks", false, "006"},          {"hardware_prefetch", false, "005"}, {"prefetch_gathers", 64, "007"},
-    {"gather_steps", 3, "007"},       {"sampled_rows", 1 << 13, "020"},
+    {"vector_bits", 256, kDataSheet},
+    {"registers", 16, kDataSheet},
+    {"gathers", false, "005"},
+    {"masks", false, "006"},
+    {"hardware_prefetch", false, "005"},
+    {"prefetch_gathers", 64, "007"},
+    {"gather_steps", 3, "007"},
+    {"sampled_rows", 1 << 13, "020"},
+    {"prefetch_row_lines", kWholeRow, kAllLines},
 };
 
 constexpr CpuFigure kX86_64_v4[] = {{"vector_bits", 512, kDataSheet}, {"registers", 32, kDataSheet}};
@@ -61,22 +69,32 @@ constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10,
 constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}};
 
 constexpr CpuFigure kZnver5[] = {
-    {"l1", 48 << 10, kDataSheet},        {"l2", 1 << 20, kDataSheet},
-    {"gathers", false, "008"},           {"masks", false, "008"},
-    {"hardware_prefetch", false, "009"}, {"sampled_rows", 1 << 13, "020"},
-    {"intersects", true, "016"},         {"prefetch_entries", 1536, "009"},
-    {"prefetch_gathers", 256, "011"},    {"prefetch_tiles", 192, "012"},
-    {"prefetch_blocks", 768, "013"},     {"prefetch_consecutive", 384, "014"},
-    {"prefetch_rows", 29, "015"},        {"prefetch_wide_rows", 15, "015"},
-    {"prefetch_trees", 12, "015"},       {"entries_per_prefetch", 4, "010"},
-    {"vectors_per_prefetch", 2, "009"},  {"gather_steps", 32, "011"},
+    {"l1", 48 << 10, kDataSheet},
+    {"l2", 1 << 20, kDataSheet},
+    {"gathers", false, "008"},
+    {"masks", false, "008"},
+    {"hardware_prefetch", false, "009"},
+    {"sampled_rows", 1 << 13, "020"},
+    {"intersects", true, "016"},
+    {"prefetch_entries", 1536, "009"},
+    {"prefetch_gathers", 256, "011"},
+    {"prefetch_tiles", 192, "012"},
+    {"prefetch_blocks", 768, "013"},
+    {"prefetch_consecutive", 384, "014"},
+    {"prefetch_rows", 29, "015"},
+    {"prefetch_wide_rows", 15, "015"},
+    {"prefetch_trees", 12, "015"},
+    {"entries_per_prefetch", 4, "010"},
+    {"vectors_per_prefetch", 2, "009"},
+    {"gather_steps", 32, "011"},
+    {"prefetch_row_lines", kWholeRow, kAllLines},
 };
 
-constexpr CpuFigure kSapphireRapids[] = {{"l1", 48 << 10, kDataSheet},
-                                         {"l2", 2 << 20, kDataSheet},
-                                         {"local_elements", 0, "107"},
-                                         {"masked_rows", true, "102"},
-                                         {"sampled_rows", 1 << 9, "102"}};
+constexpr CpuFigure kSapphireRapids[] = {
+    {"l1", 48 << 10, kDataSheet},     {"l2", 2 << 20, kDataSheet},         {"local_elements", 0, "107"},
+    {"masked_rows", true, "102"},     {"sampled_rows", 1 << 9, "102"},     {"prefetch_rows", 12, "108"},
+    {"prefetch_row_lines", 4, "108"}, {"prefetch_following", true, "108"}, {"prefetch_wide_rows", 6, "108"},
+};
 
 constexpr CpuFigure kArmv8[] = {
     {"vector_bits", 128, kDataSheet}, // it has no gathers and no masks

@@ -84,3 +84,19 @@ func.func @other(%first: index, %end: index, %y: memref<?xindex>) -> index {
   }
   return %sum : index
 }
+
+// The distance of these bounds is no number of 64 bits: nothing is known of it.
+// CHECK-LABEL: func.func @far
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {
+// CHECK-NEXT: memref.load
+func.func @far(%x: memref<?xf32>, %y: memref<?xf32>, %first: index) {
+  %c1 = arith.constant 1 : index
+  %cmin = arith.constant -9223372036854775808 : index
+  %lower = arith.addi %first, %c1 : index
+  %upper = arith.addi %first, %cmin : index
+  scf.for %p = %lower to %upper step %c1 {
+    %v = memref.load %x[%p] : memref<?xf32>
+    memref.store %v, %y[%p] : memref<?xf32>
+  }
+  return
+}

@@ -1,17 +1,20 @@
 // RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FIRST
 // RUN: sed 's/<znver4>/<znver5>/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,LINES
+// RUN: sed 's/<znver4>/<emeraldrapids>/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FOUR
 
 module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 
 // A gather of rows, in two versions. Where x is larger than the second-level cache, rows have two lines, and integers that
 // stand 64 apart select rows that are remote, the row that a later integer selects is prefetched. A hardware prefetcher
-// follows it from its first line on.
+// follows it from its first line on, or from its fourth.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: %[[P:[a-z0-9]*]]: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf32>, %[[Y:[a-z0-9]*]]: memref<?xf32>, %[[N:[a-z0-9]*]]: index
 // CHECK: %[[LENGTH:.*]] = arith.subi %[[N]], %c0
 // CHECK: arith.cmpi sge, %[[LENGTH]], %c32
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
-// CHECK: arith.cmpi ugt, %[[SIZE]], %c262144
+// FIRST: arith.cmpi ugt, %[[SIZE]], %c262144
+// LINES: arith.cmpi ugt, %[[SIZE]], %c262144
+// FOUR: arith.cmpi ugt, %[[SIZE]], %c524288
 // CHECK: %[[SCATTERED:.*]] = scf.if %{{.*}} -> (i1)
 // CHECK-NOT: memref.dim %[[Y]]
 // CHECK: scf.if %{{.*}} -> (i1)
@@ -29,6 +32,10 @@ module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 // CHECK: %[[START:.*]] = arith.muli %[[ROW]], %[[N]]
 // LINES: scf.for %[[LINE:.*]] = %c0 to %[[N]] step %c16
 // LINES: %[[ADDRESS:.*]] = arith.addi %[[START]], %[[LINE]]
+// FOUR: %[[BEHIND:.*]] = arith.addi %c0, %c64
+// FOUR: %[[END:.*]] = arith.minsi %[[N]], %[[BEHIND]]
+// FOUR: scf.for %[[LINE:.*]] = %c0 to %[[END]] step %c16
+// FOUR: %[[ADDRESS:.*]] = arith.addi %[[START]], %[[LINE]]
 // FIRST-NOT: scf.for
 // FIRST: %[[ADDRESS:.*]] = arith.addi %[[START]], %c0
 // CHECK: memref.prefetch %[[X]][%[[ADDRESS]]], read
@@ -55,7 +62,8 @@ func.func @gather(%p: memref<?xi32>, %x: memref<?xf32>, %y: memref<?xf32>, %n: i
   return
 }
 
-// Rows that are updated at integers, in the part that a thread has of k: its own part of them.
+// Rows that are updated at integers, in the part that a thread has of k: its own part of them. Where the hardware does not
+// follow y beside them, so are y's rows.
 // CHECK-LABEL: func.func @scatter(
 // CHECK-SAME: %[[P:[a-z0-9]*]]: memref<?xi32>, %[[Y:[a-z0-9]*]]: memref<?xf32>, %[[Z:[a-z0-9]*]]: memref<?xf32>, %{{[a-z0-9]*}}: index, %[[FROM:[a-z0-9]*]]: index, %[[TO:[a-z0-9]*]]: index
 // CHECK: %[[SIZE:.*]] = memref.dim %[[Z]]
@@ -65,7 +73,12 @@ func.func @gather(%p: memref<?xi32>, %x: memref<?xf32>, %y: memref<?xf32>, %n: i
 // LINES: scf.for %[[LINE:.*]] = %[[FROM]] to %[[TO]] step %c16
 // LINES: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LINE]]
 // FIRST: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[FROM]]
+// FOUR: %[[BEHIND:.*]] = arith.addi %[[FROM]], %c64
+// FOUR: %[[END:.*]] = arith.minsi %[[TO]], %[[BEHIND]]
+// FOUR: scf.for %[[LINE:.*]] = %[[FROM]] to %[[END]] step %c16
+// FOUR: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LINE]]
 // CHECK: memref.prefetch %[[Z]][%[[ADDRESS]]], read
+// FOUR: memref.prefetch %[[Y]]
 // CHECK-NOT: memref.prefetch
 // CHECK: memref.store
 func.func @scatter(%p: memref<?xi32>, %y: memref<?xf32>, %z: memref<?xf32>, %n: index, %from: index, %to: index, %rows: index) {

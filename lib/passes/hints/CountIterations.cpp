@@ -28,18 +28,25 @@ Sum sumOf(Value value) {
   if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return {value};
   const Sum a = sumOf(op->getOperand(0)), b = sumOf(op->getOperand(1));
+  int64_t constant = 0;
   if (isa<arith::MulIOp>(op))
-    return a.value || b.value ? Sum{value} : Sum{{}, a.constant * b.constant};
+    return a.value || b.value || llvm::MulOverflow(a.constant, b.constant, constant) ? Sum{value}
+                                                                                     : Sum{{}, constant};
   if (isa<arith::SubIOp>(op))
-    return b.value ? Sum{value} : Sum{a.value, a.constant - b.constant};
-  return a.value && b.value ? Sum{value} : Sum{a.value ? a.value : b.value, a.constant + b.constant};
+    return b.value || llvm::SubOverflow(a.constant, b.constant, constant) ? Sum{value}
+                                                                          : Sum{a.value, constant};
+  return (a.value && b.value) || llvm::AddOverflow(a.constant, b.constant, constant)
+             ? Sum{value}
+             : Sum{a.value ? a.value : b.value, constant};
 }
 
 /// How far the bounds of a loop are apart; nothing of one whose lower bound is a constant.
 std::optional<int64_t> length(scf::ForOp loop) {
   const Sum first = sumOf(loop.getLowerBound()), last = sumOf(loop.getUpperBound());
-  return first.value && first.value == last.value ? std::optional(last.constant - first.constant)
-                                                  : std::nullopt;
+  int64_t length = 0;
+  if (!first.value || first.value != last.value || llvm::SubOverflow(last.constant, first.constant, length))
+    return std::nullopt;
+  return length;
 }
 
 class CountFromZero : levels::Indices {
@@ -69,7 +76,9 @@ private:
     const Sum step = sumOf(loop.getStep());
     if (step.value || step.constant <= 0)
       return;
-    const int64_t end = llvm::divideCeil(std::max<int64_t>(length, 0), step.constant) * step.constant;
+    int64_t end = llvm::divideCeil(std::max<int64_t>(length, 0), step.constant);
+    if (llvm::MulOverflow(end, step.constant, end))
+      return;
     for (auto [init, yielded, result] :
          llvm::zip_equal(loop.getInitArgs(), loop.getYieldedValues(), loop.getResults()))
       if (const Sum next = sumOf(yielded); init == loop.getLowerBound() &&

@@ -25,12 +25,13 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
     if (inner.shapeOf(index) != LaneShape::Consecutive || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
         isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads))
       continue;
-    if (!loads) {
-      if (isFunctionOfIndex(index, loop, outer))
-        shared.push_back(load);
+    if (!loads && isFunctionOfIndex(index, loop, outer)) {
+      shared.push_back(load);
       continue;
     }
-    rows.push_back(load);
+    if (!loads && !cpu.prefetchFollowing)
+      continue;
+    (loads ? rows : following).push_back(load);
     addresses.insert(found.begin(), found.end());
   }
   for (Operation *op : addresses)
@@ -171,6 +172,11 @@ void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations, bool 
                                  /*localityHint=*/intoL2 ? 2 : 3, /*isDataCache=*/true);
 }
 
+void PrefetchPlan::prefetchFollowing(const IRMapping &later, Value iteration) {
+  for (memref::LoadOp load : following)
+    emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, iteration));
+}
+
 void PrefetchPlan::prefetchShared(Value iteration) {
   for (memref::LoadOp load : shared)
     emitPrefetch(b, loc, load.getMemRef(), indexAt(load, {}, iteration));
@@ -214,8 +220,9 @@ static bool runsListed(scf::ForOp loop) {
 
 Value LaterRows::emitTest() {
   OpBuilder::InsertionGuard guard(b);
+  isScattered = true;
   isListed = runsListed(around);
-  wholeRows = isListed || !model.cpu.hardwarePrefetch;
+  lines = isListed ? iteration::kWholeRow : model.cpu.prefetchRowLines;
   b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value hasLines = is(arith::CmpIPredicate::sge, length, constant(leastLines * lineElements));
@@ -238,8 +245,10 @@ void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   // Line by line of one row after the other: the hardware prefetcher follows a row (experiment 069).
   for (const IRMapping &map : later) {
     OpBuilder::InsertionGuard behind(b);
-    Value line = wholeRows ? enterLineLoop() : loop.getLowerBound();
+    Value line = enterLineLoop(lines);
     rows.prefetch(map, line, isListed);
+    if (isScattered)
+      rows.prefetchFollowing(map, line);
   }
 }
 
@@ -269,12 +278,18 @@ Value LaterRows::distance() {
   return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));
 }
 
-/// Builds a loop over the cache lines of the inner loop's operands, and goes on inside; returns its index.
-Value LaterRows::enterLineLoop() {
-  auto lines = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), constant(lineElements));
-  disableLoopTransforms(lines);
-  b.setInsertionPointToStart(lines.getBody());
-  return lines.getInductionVar();
+/// Builds a loop over so many cache lines of the inner loop's operands, and goes on inside; returns its
+/// index.
+Value LaterRows::enterLineLoop(int64_t lines) {
+  Value begin = loop.getLowerBound(), end = loop.getUpperBound();
+  if (lines == 1)
+    return begin;
+  if (lines < iteration::kWholeRow)
+    end = min(end, add(begin, constant(lines * lineElements)));
+  auto each = scf::ForOp::create(b, loc, begin, end, constant(lineElements));
+  disableLoopTransforms(each);
+  b.setInsertionPointToStart(each.getBody());
+  return each.getInductionVar();
 }
 
 //===--- Locality of gathers ---===//

@@ -39,6 +39,8 @@ public:
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
   /// inner loop, into the L1 cache, or only into the L2 cache.
   void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations, bool intoL2 = false);
+  /// The same of the rows that follow each other from iteration to iteration.
+  void prefetchFollowing(const mlir::IRMapping &later, Value iteration);
   /// Prefetches, at this iteration of the inner loop, the rows that are the same for the whole outer loop.
   void prefetchShared(Value iteration);
 
@@ -50,6 +52,7 @@ private:
   int64_t residentBytes, coreBytes;
   llvm::SmallVector<mlir::memref::LoadOp> rows;        ///< loads of the inner loop
   llvm::SmallVector<mlir::memref::LoadOp> shared;      ///< those whose rows no coordinate selects
+  llvm::SmallVector<mlir::memref::LoadOp> following;   ///< those whose rows follow each other
   llvm::SetVector<mlir::Operation *> addresses;        ///< what rows' addresses depend on in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< the loads among these
 
@@ -76,8 +79,8 @@ public:
   /// Before the loop around. Later, rows are prefetched where they are remote.
   void emitBefore();
   /// For rows that are copied or updated: before the loops around, whether rows are scattered, an operand is
-  /// larger than the caches of a core, and a row has some cache lines. Later, where the hardware goes on with
-  /// a row, only first lines are prefetched, without asking again.
+  /// larger than the caches of a core, and a row has some cache lines. Later, the processor's number of lines
+  /// of a row are prefetched, without asking again.
   Value emitTest();
   /// For so many iterations from this one on, where `at` stands.
   void emitAt(mlir::OpBuilder &at, Value iteration, int64_t count = 1);
@@ -86,14 +89,15 @@ private:
   mlir::scf::ForOp around, loop;
   const iteration::CostModel &model;
   PrefetchPlan rows;
-  int64_t lineElements;  ///< of the inner loop's operands in a cache line
-  Value remote;          ///< at run time; null: they are
-  bool wholeRows = true; ///< else their first lines, which the hardware prefetcher goes on from
+  int64_t lineElements;                 ///< of the inner loop's operands in a cache line
+  Value remote;                         ///< at run time; null: they are
+  int64_t lines = iteration::kWholeRow; ///< of a row, which the hardware prefetcher goes on from
+  bool isScattered = false;             ///< tested before the loops around
   bool isListed = false; ///< an iteration selects a row of every operand: no row follows the one before
 
   void prefetchConsecutive();
   Value distance();
-  Value enterLineLoop();
+  Value enterLineLoop(int64_t lines = iteration::kWholeRow);
 };
 
 /// The indices the loop gathers at that are coordinates it loads unconditionally.
