@@ -8,11 +8,18 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "tulle/error.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/InstructionSimplify.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +28,11 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopRotationUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -71,6 +83,58 @@ struct Effort {
 constexpr const char *kHugePipeline = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
                                       "loop-mssa(licm),gvn,adce,simplifycfg)";
 
+namespace {
+
+/// Rotates the loops that only store a constant: LLVM makes memset of rotated ones.
+struct RotateFills : llvm::PassInfoMixin<RotateFills> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
+    auto &loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    auto &dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+    auto &assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
+    auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto &target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+    const llvm::SimplifyQuery query(function.getDataLayout(), nullptr, &dominators, &assumptions);
+    bool changed = false;
+    for (llvm::Loop *loop : loops.getLoopsInPreorder())
+      if (isFill(*loop))
+        changed |= llvm::LoopRotation(loop, &loops, &target, &assumptions, &dominators, &evolution,
+                                      /*MSSAU=*/nullptr, query, /*RotationOnly=*/false,
+                                      /*Threshold=*/kMostInstructions, /*IsUtilMode=*/false);
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+
+private:
+  static constexpr unsigned kMostInstructions = 16;
+
+  static bool isFill(const llvm::Loop &loop) {
+    unsigned instructions = 0, stores = 0;
+    for (const llvm::BasicBlock *block : loop.blocks())
+      for (const llvm::Instruction &instruction : *block) {
+        const auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+        const bool fills = store && llvm::isa<llvm::Constant>(store->getValueOperand());
+        if (instruction.mayReadOrWriteMemory() && !fills)
+          return false;
+        stores += fills;
+        ++instructions;
+      }
+    return stores == 1 && instructions <= kMostInstructions;
+  }
+};
+
+} // namespace
+
+/// What LLVM does with a huge module.
+static void addHugePipeline(llvm::PassBuilder &builder, llvm::ModulePassManager &passes) {
+  if (llvm::Error error = builder.parsePassPipeline(passes, kHugePipeline))
+    throw InternalError(llvm::toString(std::move(error)));
+  llvm::FunctionPassManager fills;
+  fills.addPass(llvm::LoopSimplifyPass());
+  fills.addPass(llvm::LCSSAPass());
+  fills.addPass(RotateFills());
+  fills.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopIdiomRecognizePass()));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(fills)));
+}
+
 static void optimize(llvm::Module &module, const Target &target, llvm::TargetMachine &machine, bool quick,
                      Effort effort) {
   for (llvm::Function &function : module) {
@@ -108,8 +172,8 @@ static void optimize(llvm::Module &module, const Target &target, llvm::TargetMac
   if (quick || effort.simplifies)
     passes = builder.buildPerModuleDefaultPipeline(quick ? llvm::OptimizationLevel::O0
                                                          : llvm::OptimizationLevel::O3);
-  else if (llvm::Error error = builder.parsePassPipeline(passes, kHugePipeline))
-    throw InternalError(llvm::toString(std::move(error)));
+  else
+    addHugePipeline(builder, passes);
   passes.run(module, modules);
 }
 
