@@ -55,6 +55,11 @@ bool isScheduled(Attribute a) {
   return list && llvm::all_of(list, is<ScheduledAttr>);
 }
 
+bool isSplits(Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  return list && llvm::all_of(list, is<SplitAttr>);
+}
+
 constexpr StringRef kModule[] = {"builtin.module"}, kGeneric[] = {"linalg.generic"}, kFor[] = {"scf.for"},
                     kFunctions[] = {"func.func", "llvm.func"};
 
@@ -69,6 +74,7 @@ const AttributeRule ofOps[] = {
     {kLoopAttr, kFor, is<LoopAttr>, "a #tulle.loop<…>"},
     {kLargeAttr, kFunctions, is<UnitAttr>, "no value"},
     {kScheduledAttr, kFunctions, isScheduled, "an array of #tulle.scheduled<…>"},
+    {kSplitsAttr, kFunctions, isSplits, "an array of #tulle.split<…>"},
     {kLoopsAttr, kFunctions, isLoops, "loops, outermost first, whose numbers ascend"},
 };
 

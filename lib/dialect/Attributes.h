@@ -50,6 +50,10 @@ inline constexpr llvm::StringLiteral kIntermediateAttr = "tulle.intermediate";
 /// The loops of the program around it, outermost first (an array of RepeatAttr).
 inline constexpr llvm::StringLiteral kLoopsAttr = "tulle.loops";
 
+/// What the compiler splits of the loops of the function's statement, for explanations: loops do not say it
+/// (an array of SplitAttr).
+inline constexpr llvm::StringLiteral kSplitsAttr = "tulle.splits";
+
 /// What a schedule says of loops, and no pass has done yet (an array of ScheduledAttr; noteDone takes off
 /// it).
 inline constexpr llvm::StringLiteral kScheduledAttr = "tulle.scheduled";

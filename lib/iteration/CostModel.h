@@ -77,6 +77,9 @@ struct Costs {
   /// Of less, some blocks that threads can share, of so many entries or more.
   int64_t fewestBlockEntries = 4096, someBlocks = 8;
 
+  /// Rows of a tile that shares what the iterations of a reduction read (experiment 110).
+  int64_t sharedTileRows = 32;
+
   /// Rows that are summed of so many entries in the mean are summed in loops of their own, before what reads
   /// them (experiment 063).
   int64_t longSummedRow = 8;

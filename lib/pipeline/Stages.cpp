@@ -78,7 +78,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
   case Stage::Schedule:
     return fmt::format(
         "func.func(tulle-expand-query,tulle-expand-convert,tulle-expand-concat,tulle-resolve-slices),"
-        "tulle-align-loops,"
+        "tulle-tile-readers,tulle-align-loops,"
         "func.func(tulle-resolve-order,tulle-hoist-convert,tulle-sparsify{{strategy={}}})",
         options.strategy);
   case Stage::Iteration:

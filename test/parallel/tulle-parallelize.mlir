@@ -1,15 +1,20 @@
 // RUN: tulle-opt %s --tulle-parallelize --split-input-file | FileCheck %s
 // RUN: tulle-opt %s --tulle-parallelize='deterministic=true' --split-input-file | FileCheck %s --check-prefix=FIXED
 
-// Iterations with disjoint stores. They combine nothing, so the number of tasks does not show in the results.
+// Iterations with disjoint stores. They combine nothing, so the number of tasks does not show in the results: of much work, several for each
+// thread.
 #DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @rows
 // CHECK: %[[ALL:.*]] = tulle.space
 // CHECK: %[[WORK:.*]] = tulle.stored_count
 // CHECK: %[[TASKS:.*]] = tulle.threads %[[WORK]]
-// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] =
-// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[TASKS]]
+// CHECK: %[[EACH:.*]] = arith.divui %[[WORK]], %{{.*}} : index
+// CHECK: %[[SOME:.*]] = arith.minui %[[EACH]], %c16
+// CHECK: %[[MANY:.*]] = arith.muli %[[TASKS]], %{{.*}} : index
+// CHECK: %[[CHUNKS:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MANY]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[CHUNKS]] iter_args(%[[ACC:.*]] =
+// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[CHUNKS]]
 // CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[CHUNK]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
 // FIXED-LABEL: @rows
 // FIXED: tulle.threads

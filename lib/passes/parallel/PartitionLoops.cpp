@@ -57,13 +57,13 @@ Value chunksFor(Emitter &emit, Value tasks, Value work, const iteration::Costs &
   return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
 }
 
-/// Chunks of the loop's iterations, each a task: several for each thread where chunks of as many entries
-/// differ in work, as rows of functions and reductions do, of which blocks are made.
+/// Chunks of the loop's iterations, each a task: of much work several for each thread, since chunks of as
+/// many entries differ in work, and threads in speed (experiment 110).
 static Value chunksOf(Emitter &emit, Operation *loop, const iteration::Costs &costs) {
   Value entries = work(emit.b, loop), tasks = ThreadsOp::create(emit.b, emit.loc, entries, /*fixed=*/false);
   if (selectsRows(loop))
     return chunksPerTask(emit, tasks, emit.constant(costs.unevenChunksPerThread));
-  return loopOverSets(loop).getBlocks() ? chunksFor(emit, tasks, entries, costs) : tasks;
+  return chunksFor(emit, tasks, entries, costs);
 }
 
 bool partitionIterations(Operation *loop, const Settings &settings) {

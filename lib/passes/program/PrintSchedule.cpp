@@ -25,6 +25,7 @@ public:
 
   std::string print() {
     conversions();
+    splits();
     order();
     strategies();
     plan();
@@ -56,6 +57,13 @@ private:
       else
         say("convert(" + name.getValue() + ", { " + format::printBody(made) + " })");
     }
+  }
+
+  void splits() {
+    if (auto all = function->getAttrOfType<ArrayAttr>(kSplitsAttr))
+      for (auto split : all.getAsRange<SplitAttr>())
+        say("split(" + split.getLoop().getValue() + ", " + split.getOuter().getValue() + ", " +
+            split.getInner().getValue() + ", " + Twine(split.getSize()) + ")");
   }
 
   static void nestsBelow(Operation *op, Nest &above, SmallVectorImpl<Nest> &nests) {

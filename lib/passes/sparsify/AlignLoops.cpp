@@ -3,7 +3,7 @@
 #include "dialect/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
-#include "passes/sparsify/Statement.h"
+#include "passes/sparsify/NamedStatement.h"
 
 namespace tulle::passes {
 using namespace mlir;
@@ -13,54 +13,6 @@ using namespace mlir;
 namespace {
 
 using iteration::LoopVar;
-
-/// The statement that a function is, if it is one, and its result's name.
-struct NamedStatement {
-  linalg::GenericOp generic;
-  StringAttr result;
-};
-
-NamedStatement statementOf(func::FuncOp function) {
-  if (function.isExternal() || function.getNumResults() != 1)
-    return {};
-  auto generics = function.getOps<linalg::GenericOp>();
-  auto name = function.getResultAttrOfType<StringAttr>(0, dialect::kNameAttr);
-  return llvm::hasSingleElement(generics) ? NamedStatement{*generics.begin(), name} : NamedStatement{};
-}
-
-/// The operand that is the argument of that name.
-OpOperand *operandOf(func::FuncOp function, linalg::GenericOp generic, StringAttr name) {
-  for (OpOperand *use : generic.getDpsInputOperands())
-    if (auto arg = dyn_cast<BlockArgument>(use->get());
-        arg && arg.getOwner() == &function.getBody().front() &&
-        function.getArgAttr(arg.getArgNumber(), dialect::kNameAttr) == name)
-      return use;
-  return nullptr;
-}
-
-std::optional<iteration::Plan> planOf(const SparseStatement &statement) {
-  if (planStorageTraversal(statement) || conversionToDigits(statement))
-    return std::nullopt;
-  auto planned = statement.plan();
-  auto *plan = std::get_if<iteration::Plan>(&planned);
-  return plan && !plan->order.empty() ? std::optional(std::move(*plan)) : std::nullopt;
-}
-
-bool isDense(const format::Encoding &encoding) {
-  return llvm::all_of(encoding.levels, [](const format::Level &level) {
-    return level.format.kind == format::LevelKind::Dense && level.expr->kind == format::ExprKind::Dim;
-  });
-}
-
-/// Whether the loop is over all coordinates of an index, and follows nothing that is stored.
-bool isFree(const iteration::Plan &plan, size_t depth) {
-  return plan.order[depth].stride == 1 && plan.order[depth].modulus == 0 &&
-         llvm::none_of(plan.levels, [&](const std::vector<iteration::LevelPlan> &levels) {
-           return llvm::any_of(levels, [&](const iteration::LevelPlan &level) {
-             return level.mode == iteration::LevelMode::Drive && level.loop == depth;
-           });
-         });
-}
 
 /// The order in which the loop over that index is the outermost one; nothing where it is already, or the
 /// loops that it would leave are not over all coordinates.
@@ -118,7 +70,8 @@ struct AlignLoops : impl::AlignLoopsBase<AlignLoops> {
     FailureOr<SparseStatement> making = SparseStatement::read(maker), reading = SparseStatement::read(reader);
     if (failed(making) || failed(reading) || making->assembled ||
         (dialect::scheduleOf(maker) && dialect::scheduleOf(maker).getDerived()) ||
-        !isDense(dialect::getEncoding(cast<RankedTensorType>(maker.getResult(0).getType())).getValue()))
+        !hasDenseDimensions(
+            dialect::getEncoding(cast<RankedTensorType>(maker.getResult(0).getType())).getValue()))
       return;
     const std::optional<iteration::Plan> from = planOf(*making), to = planOf(*reading);
     if (!from || !to)
