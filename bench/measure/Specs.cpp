@@ -105,6 +105,19 @@ static Entries band(int64_t size, int64_t width) {
   return withValues(std::move(entries));
 }
 
+/// Rows of the first `least` to `most` columns.
+static Entries rows(int64_t count, int64_t least, int64_t most) {
+  Entries entries;
+  entries.dims = {count, most};
+  entries.coords.resize(2);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < least + int64_t(uint64_t(i) * 2654435761u >> 8) % (most - least + 1); ++j) {
+      entries.coords[0].push_back(i);
+      entries.coords[1].push_back(j);
+    }
+  return withValues(std::move(entries));
+}
+
 /// The pattern of a butterfly: rows and columns whose numbers differ in one bit at most.
 static Entries butterfly(int64_t size) {
   Entries entries;
@@ -259,7 +272,8 @@ static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std
   const std::string &kind = parts[0];
   const bool known = ((kind == "pixels" || kind == "voxels") && parts.size() == 3) ||
                      (kind == "band" && parts.size() == 3) || (kind == "butterfly" && parts.size() == 3) ||
-                     (kind == "pruned" && parts.size() == 5) || (kind == "batch" && parts.size() == 4);
+                     (kind == "pruned" && parts.size() == 5) ||
+                     ((kind == "batch" || kind == "rows") && parts.size() == 4);
   if (!known)
     return std::nullopt;
   std::vector<int64_t> n;
@@ -277,9 +291,13 @@ static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std
     requireMemory(runtime::checkedMul(27 * n[0], runtime::checkedMul(n[0], n[0], spec), spec), 1, spec);
     return {{voxels(n[0], n[1]), {}}};
   }
+  if ((kind == "batch" || kind == "rows") && n[1] > n[2])
+    throw Error("bench: the least size in " + spec + " is more than the most");
+  if (kind == "rows") {
+    requireMemory(runtime::checkedMul(n[0], n[2], spec), 2, spec);
+    return {{rows(n[0], n[1], n[2]), {}}};
+  }
   if (kind == "batch") {
-    if (n[1] > n[2])
-      throw Error("bench: the least size in " + spec + " is more than the most");
     requireMemory(runtime::checkedMul(2 * n[0], runtime::checkedMul(n[2], n[2], spec), spec), 3, spec);
     return batch(n[0], n[1], n[2]);
   }

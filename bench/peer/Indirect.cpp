@@ -2,6 +2,7 @@
 #include "Fused.h"
 #include "Simd.h"
 #include <cstring>
+#include <limits>
 #include <omp.h>
 #include <vector>
 
@@ -99,6 +100,44 @@ void sendRows(Subscript s, Subscript d, const float *__restrict w, const float *
         prefetchRow(x + s.at[e] * kFeatures);
         prefetchRow(z + d.at[e] * kFeatures);
       });
+}
+
+void sumRows(int64_t rows, const int32_t *pos, const float *__restrict a, float *__restrict y) {
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (int64_t i = 0; i < rows; ++i) {
+    float sum = 0;
+    for (int32_t k = pos[i]; k < pos[i + 1]; ++k)
+      sum += a[k];
+    y[i] = sum;
+  }
+}
+
+void maximaOfRows(int64_t rows, const int32_t *pos, const float *__restrict a, float *__restrict y) {
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (int64_t i = 0; i < rows; ++i) {
+    float most = -std::numeric_limits<float>::max();
+    for (int32_t k = pos[i]; k < pos[i + 1]; ++k)
+      most = a[k] > most ? a[k] : most;
+    y[i] = most;
+  }
+}
+
+void squareElements(int64_t count, const float *__restrict a, float *__restrict b) {
+#pragma omp parallel for simd schedule(static)
+  for (int64_t k = 0; k < count; ++k)
+    b[k] = a[k] * a[k] + a[k];
+}
+
+void collapseProduct(int64_t rows, int64_t inner, const float *__restrict a, const float *__restrict b,
+                     const float *__restrict x, float *__restrict c, float *__restrict v) {
+  constexpr int64_t step = 64; // rows that a thread takes at a time
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < rows; i += step)
+    simd::multiply<false, float>(std::min(step, rows - i), kFeatures, inner, {a + i * inner, inner},
+                                 {b, kFeatures}, {c + i * kFeatures, kFeatures});
+#pragma omp parallel for simd schedule(static)
+  for (int64_t l = 0; l < rows * kFeatures; ++l)
+    v[l] = c[l] - x[l];
 }
 
 /// Two vectors of several outputs, whose sums stay in registers; what has no neighbor reads zeros.

@@ -1,5 +1,5 @@
-// Gathers, scatters, products by tables of neighbors and joined matrices as an expert would write them, in
-// single precision; with several threads, too.
+// Gathers, scatters, products by tables of neighbors, joined matrices and rows of any lengths as an expert
+// would write them, in single precision; with several threads, too.
 #pragma once
 #include "Peer.h"
 
@@ -24,6 +24,15 @@ void scatter(Subscript s, const float *y, int64_t size, float *z);
 void scatterRows(Subscript s, const float *y, int64_t size, float *z);
 /// Z(d(e),k) = w(e) * X(s(e),k)
 void sendRows(Subscript s, Subscript d, const float *w, const float *x, int64_t size, float *z);
+
+/// y(i) = A(i,j), y(i) max= A(i,j), and b = a * a + a for each element, of rows of any lengths.
+void sumRows(int64_t rows, const int32_t *pos, const float *a, float *y);
+void maximaOfRows(int64_t rows, const int32_t *pos, const float *a, float *y);
+void squareElements(int64_t count, const float *a, float *b);
+
+/// C(i,j) = A(i,k) * B(k,j); v(l) = C(l / n, l % n) - x(l) with n = kFeatures: C as a whole, then v.
+void collapseProduct(int64_t rows, int64_t inner, const float *a, const float *b, const float *x, float *c,
+                     float *v);
 
 /// Numbers of pixels, `taps` for each output; -1 is none.
 struct Neighbors {

@@ -1,4 +1,5 @@
-// Gathers, scatters and joined matrices by hand as competitors, and what they read: part of the baseline.
+// Gathers, scatters, joined matrices and rows of any lengths by hand as competitors, and what they read: part
+// of the baseline.
 #include "Indirect.h"
 #include <algorithm>
 
@@ -98,6 +99,29 @@ static Runner joining(const Task &task) {
       });
 }
 
+static Runner overRows(const Task &task) {
+  const Tensor a = task.a(), out = memory({task.op == Op::RowSquares ? a.storedCount() : task.input.rows()});
+  const int32_t *pos = task.input.a().view().pos;
+  auto run = [=, op = task.op, rows = task.input.rows()] {
+    if (op == Op::RowSums)
+      sumRows(rows, pos, values(a), values(out));
+    else if (op == Op::RowMaxima)
+      maximaOfRows(rows, pos, values(a), values(out));
+    else
+      squareElements(a.storedCount(), values(a), values(out));
+  };
+  return writing(out, run, {a});
+}
+
+static Runner collapsing(const Task &task) {
+  const int64_t rows = task.input.rows(), inner = task.input.columns();
+  const Tensor a = task.a(), b = task.features("b", inner), x = task.dense("x", {rows * task.n}),
+               c = memory({rows, task.n}), v = memory({rows * task.n});
+  return writing(v,
+                 [=] { collapseProduct(rows, inner, values(a), values(b), values(x), values(c), values(v)); },
+                 {a, b, x, c});
+}
+
 std::optional<Runner> indirectLoops(const Task &task) {
   switch (task.op) {
   case Op::Gather:
@@ -112,6 +136,12 @@ std::optional<Runner> indirectLoops(const Task &task) {
   case Op::VStack:
   case Op::BlockDiagonal:
     return joining(task);
+  case Op::RowSums:
+  case Op::RowMaxima:
+  case Op::RowSquares:
+    return overRows(task);
+  case Op::Collapsed:
+    return collapsing(task);
   default:
     return std::nullopt;
   }

@@ -214,6 +214,10 @@ std::optional<Runner> loopPeer(const Task &task) {
   case Op::HStack:
   case Op::VStack:
   case Op::BlockDiagonal:
+  case Op::RowSums:
+  case Op::RowMaxima:
+  case Op::RowSquares:
+  case Op::Collapsed:
     return indirectLoops(task);
   default:
     return programLoops(task);

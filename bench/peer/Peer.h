@@ -43,6 +43,11 @@ enum class Op {
   HStack,        ///< C(i,j) = concat(A, B; 1)
   VStack,        ///< C(i,j) = concat(A, B; 0)
   BlockDiagonal, ///< C(i,j) = concat(A, B; 0, 1)
+  // Of rows of any lengths, and of a matrix that is read as a vector.
+  RowSums,    ///< y(i) = A(i,j)
+  RowMaxima,  ///< y(i) max= A(i,j)
+  RowSquares, ///< B(i,j) = A(i,j) * A(i,j) + A(i,j)
+  Collapsed,  ///< C(i,j) = A(i,k) * B(k,j); v(l) = C(l / n, l % n) - x(l), n columns
   // Whole solvers and graph algorithms (peer/Solvers.h): programs with a loop.
   ConjugateGradients,
   PageRank,
@@ -90,6 +95,8 @@ std::optional<Runner> eigenPeer(const Task &task);
 std::optional<Runner> scipyPeer(const Task &task);
 /// A product whose rows are not sorted: less than what the others do.
 std::optional<Runner> scipyUnsortedPeer(const Task &task);
+/// awkward-array, in SciPy's process: rows of any lengths.
+std::optional<Runner> awkwardPeer(const Task &task);
 /// NumPy, in SciPy's process: fancy indices and np.add.at; a convolution is a gather, a product and a scatter
 /// for each neighbor, or one product with what im2col makes.
 std::optional<Runner> numpyPeer(const Task &task);
@@ -109,7 +116,7 @@ std::optional<Runner> mklOwnFormatPeer(const Task &task);
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
                             *kUpstreamPasses = "upstream passes", *kUnfused = "unfused",
-                            *kUnscheduled = "default", *kIm2col = "NumPy im2col";
+                            *kUnscheduled = "default", *kIm2col = "NumPy im2col", *kAwkward = "awkward-array";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 /// Of graphBlasPeer: solvers and graph algorithms, a call for each operation of a round.

@@ -30,6 +30,7 @@ const std::vector<Peer> &peers() {
       {"SciPy unsorted", scipyUnsortedPeer},
       {"NumPy", numpyPeer},
       {kIm2col, numpyIm2colPeer},
+      {kAwkward, awkwardPeer},
       {"MLIR", mlirPeer},
       {kMlirLibrary, mlirLibraryPeer},
   };

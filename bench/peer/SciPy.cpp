@@ -48,7 +48,7 @@ SciPy::SciPy(const std::string &script, const CsrView &a, const CsrView &b, cons
     unsetenv("GLIBC_TUNABLES"); // SciPy as its users run it
     // Debian's own Python has Debian's SciPy, whatever else is in PATH.
     execl("/usr/bin/python3", "python3", script.c_str(), fileA.c_str(), fileB.c_str(), clock.c_str(),
-          nullptr);
+          TULLE_BENCH_INSTALLED, nullptr);
     _exit(127);
   }
   close(down[0]);
@@ -123,7 +123,7 @@ static Runner scipy(const Task &task, const std::string &name) {
       fmt::format("{}\t{}\t{}\t{}\t{}", name, task.format, task.target, task.n, tulle::name(task.type));
   auto last = std::make_shared<SciPy::Result>();
   // Its sums drop zeros and its formats hold more than the entries: these have a number to compare.
-  const bool counted = task.op == Op::Multiply || (task.op >= Op::Gather && task.op <= Op::BlockDiagonal);
+  const bool counted = task.op == Op::Multiply || (task.op >= Op::Gather && task.op <= Op::RowSquares);
   return Runner{[line, last, &child = task.input.scipy()] { return (*last = child.run(line)).ms; },
                 [last, counted] {
                   Answer answer;
@@ -146,6 +146,13 @@ std::optional<Runner> numpyPeer(const Task &task) {
                      : task.op == Op::Scatter     ? "scatter"
                      : task.op == Op::Convolution ? "convolution"
                                                   : nullptr;
+  return name ? std::optional(scipy(task, name)) : std::nullopt;
+}
+std::optional<Runner> awkwardPeer(const Task &task) {
+  const char *name = task.op == Op::RowSums      ? "row sums"
+                     : task.op == Op::RowMaxima  ? "row maxima"
+                     : task.op == Op::RowSquares ? "row squares"
+                                                 : nullptr;
   return name ? std::optional(scipy(task, name)) : std::nullopt;
 }
 std::optional<Runner> numpyIm2colPeer(const Task &task) {

@@ -1,12 +1,13 @@
 """SciPy as a peer: reads operations from stdin, one a line, runs each once, and answers with milliseconds, the sum of the
 result's values and how many there are.
 
-usage: scipy_peer.py A B CLOCK   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix, in a
+usage: scipy_peer.py A B CLOCK PEERS   (each the stem of -shape.npy, -indptr.npy, -indices.npy and -data.npy: a csr matrix, in a
                                   folder that is removed when they are read;
-                                  CLOCK is "cpu" or "wall")
+                                  CLOCK is "cpu" or "wall", PEERS where scripts/setup-bench installs packages)
 an operation is: NAME FORMAT TARGET COLUMNS TYPE, separated by tabs; those of NumPy alone and of concatenations heed TYPE
 """
 import functools
+import glob
 import os
 import shutil
 import sys
@@ -26,6 +27,7 @@ def load(stem):
 A, B = (load(stem) for stem in sys.argv[1:3])
 shutil.rmtree(os.path.dirname(sys.argv[1]))  # whoever wrote them may be stopped before this process ends
 TYPES = {"f32": numpy.float32, "f64": numpy.float64}
+sys.path += glob.glob(f"{sys.argv[4]}/local/lib/python3*/*-packages")  # behind Debian's
 clock = time.process_time if sys.argv[3] == "cpu" else time.perf_counter
 
 
@@ -64,6 +66,19 @@ def features(name, rows, n, kind):
 @functools.cache
 def both(kind):
     return A.astype(TYPES[kind]), B.astype(TYPES[kind])
+
+
+@functools.cache
+def rows(kind):
+    """The values of A as rows of any lengths."""
+    import awkward
+
+    offsets = awkward.index.Index32(A.indptr)
+    return awkward, awkward.Array(awkward.contents.ListOffsetArray(offsets, awkward.contents.NumpyArray(A.data.astype(TYPES[kind]))))
+
+
+def elements(made):
+    return numpy.asarray(rows("f64")[0].flatten(made, axis=None))
 
 
 def scatter(size, s, y):
@@ -161,6 +176,9 @@ def operation(name, form, target, n, kind):
         "convolution": (lambda: (table(), features("x", A.shape[0], n, kind), weights()), convolution),
         "im2col": (lambda: (table(), with_zeros(n, kind), weights()),
                    lambda t, x, w: x[t].reshape(len(t), -1) @ w.reshape(-1, w.shape[2])),
+        "row sums": (lambda: rows(kind), lambda awkward, a: awkward.sum(a, axis=1), elements),
+        "row maxima": (lambda: rows(kind), lambda awkward, a: awkward.max(a, axis=1), elements),
+        "row squares": (lambda: rows(kind), lambda awkward, a: a * a + a, elements),
         "hstack": (lambda: both(kind), lambda a, b: scipy.sparse.hstack((a, b), "csr")),
         "vstack": (lambda: both(kind), lambda a, b: scipy.sparse.vstack((a, b), "csr")),
         "block_diag": (lambda: both(kind), lambda a, b: scipy.sparse.block_diag((a, b), "csr")),

@@ -1,5 +1,7 @@
-// The rows of subscripts that tensors give, and of tensors one behind the other: all in single precision.
+// The rows of subscripts that tensors give, of tensors one behind the other, and of rows of any
+// lengths: all in single precision.
 #include "Kernel.h"
+#include <fmt/format.h>
 
 namespace tulle::bench {
 
@@ -76,6 +78,38 @@ static void pushSubscripts(std::vector<Kernel> &list) {
               .apart = "G(e,k) = X(s(e),k); M(e,k) = w(e) * G(e,k); Z(d(e),k) = M(e,k)"});
 }
 
+/// Rows of any lengths: reductions and what is computed element by element.
+static void pushRows(std::vector<Kernel> &list) {
+  auto add = [&](const char *name, const char *text, Op op, std::map<std::string, std::string> formats) {
+    push(list, {.group = "indirect",
+                .name = name,
+                .text = text,
+                .op = op,
+                .format = "ragged",
+                .inputs = {"rows:100000:1:99"},
+                .want = {over(2, kAwkward)},
+                .formats = std::move(formats)});
+  };
+  add("sums of rows", "y(i) = A(i,j)", Op::RowSums, {});
+  add("maxima of rows", "y(i) max= A(i,j)", Op::RowMaxima, {});
+  add("squares in rows", "B(i,j) = A(i,j) * A(i,j) + A(i,j)", Op::RowSquares, {{"B", "like A"}});
+}
+
+/// A product that is read as a vector, in tiles of it: with memory for one tile, against the product as a
+/// whole.
+static void pushTiles(std::vector<Kernel> &list) {
+  for (int64_t size : {64, 5})
+    push(list, {.group = "indirect",
+                .name = fmt::format("tiles of {}", size),
+                .text = "C(i,j) = A(i,k) * B(k,j); v(l) = C(l / 64, l % 64) - x(l)",
+                .op = Op::Collapsed,
+                .format = "dense",
+                .n = 64,
+                .inputs = {"uniform:42:32:32", "uniform:4200:32:32"},
+                .want = {over(0.95, kUnfused)},
+                .schedule = fmt::format("v: split(l, l0, l1, {}); compute_at(C, l0)", size)});
+}
+
 static void pushConvolutions(std::vector<Kernel> &list) {
   const std::string text = "O(o,c) = X(t(o,r) else 0, d) * W(r,d,c)";
   auto add = [&](const char *name, int64_t channels, const char *input, std::vector<Target> want) {
@@ -98,6 +132,8 @@ std::vector<Kernel> indirect() {
   pushSubscripts(list);
   pushJoined(list);
   pushConvolutions(list);
+  pushRows(list);
+  pushTiles(list);
   return list;
 }
 

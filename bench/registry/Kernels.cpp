@@ -317,6 +317,8 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
   if ((kernel.op == Op::Convolution) !=
       (input.name.starts_with("pixels:") || input.name.starts_with("voxels:")))
     return "its values are no table of neighbors";
+  if (kernel.format == "ragged" && kernel.op != Op::RaggedProduct && !input.name.starts_with("rows:"))
+    return "its rows do not begin at the first column, without gaps";
   if (kernel.op == Op::RaggedProduct && !input.name.starts_with("batch:"))
     return "it has no second operand";
   if ((kernel.group == kReal || needsSquare(kernel.op)) && input.rows() != input.columns())

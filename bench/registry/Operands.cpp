@@ -107,6 +107,8 @@ std::map<std::string, Tensor> operands(const Task &task) {
   case Op::VStack:
   case Op::BlockDiagonal:
     return {{"A", task.a()}, {"B", task.input.storedB(task.format, task.type)}};
+  case Op::Collapsed:
+    return {{"A", task.a()}, named(task, "b", last), {"x", task.dense("x", {dims[0] * n})}};
   case Op::ConjugateGradients:
     return {{"A", task.a()}, {"b", task.dense("b", {last})}};
   case Op::PageRank:
@@ -125,6 +127,9 @@ std::map<std::string, Tensor> operands(const Task &task) {
   case Op::Softmax:
   case Op::Convert:
   case Op::Compile:
+  case Op::RowSums:
+  case Op::RowMaxima:
+  case Op::RowSquares:
     return {{"A", task.a()}};
   }
   return {};
@@ -173,7 +178,15 @@ static void setProgramWork(Row &row, const Task &task, int64_t made) {
     break;
   case Op::BlockSpMM:
   case Op::BlockSDDMM:
+  case Op::Collapsed:
     row.flops = 2 * count * n;
+    break;
+  case Op::RowSums:
+  case Op::RowMaxima:
+    row.flops = count;
+    break;
+  case Op::RowSquares:
+    row.flops = 2 * count;
     break;
   case Op::Scatter:
     row.flops = count * std::max(n, 1.0);

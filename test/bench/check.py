@@ -15,9 +15,10 @@ KERNELS = ["SpMV CSR", "SpMV CSC", "SpMV COO-soa", "SpMV DCSR", "SpMV BCSR(4,4)"
 PROGRAMS = ["softmax", "attention 64", "FusedMM 64", "GCN 64", "GraphSAGE 64", "RGMS 64", "CG step", "PageRank step", "ragged product",
             "DBSR SpMM 128", "BSR SDDMM 64"]
 KERNELS += ["gather f32", "gather rows 64 f32", "scatter-add f32", "scatter-add rows 64 f32", "messages 64 f32", "hstack f32", "vstack f32",
-            "block_diag f32", "convolution 64 f32", "convolution 128 f32", "voxel convolution 32 f32"]
+            "block_diag f32", "convolution 64 f32", "convolution 128 f32", "voxel convolution 32 f32", "sums of rows f32",
+            "maxima of rows f32", "squares in rows f32", "tiles of 64 f32", "tiles of 5 f32"]
 KERNELS += PROGRAMS + [f"{name} f32" for name in PROGRAMS]
-SEVERAL = [*PROGRAMS[:8], "messages 64"]  # statements
+SEVERAL = [*PROGRAMS[:8], "messages 64", "tiles of 64", "tiles of 5"]  # statements
 COMPILATIONS = ["compile CSR", "compile COO-soa", "compile BCSR(4,4)", "from disk cache", "from memory cache", "empty call"]
 
 folder = pathlib.Path(sys.argv[1])
