@@ -75,3 +75,62 @@ func.func @own_bound(%lengths: memref<?xindex>, %c: memref<?xindex>, %end: index
   } {tulle.loop = #tulle.loop<parallel>}
   return
 }
+
+// How many entries there are follows from the bounds, which may be in any order.
+// CHECK-LABEL: func.func @counted
+// CHECK-SAME: memref<?xf64>, %[[BEGIN:[a-z0-9]*]]: index, %[[END:[a-z0-9]*]]: index, %[[BY:[a-z0-9]*]]: index, %[[SOME:[a-z0-9]*]]: index
+// CHECK: %[[LENGTH:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// CHECK: %[[COUNT:.*]] = arith.maxsi %[[LENGTH]], %{{.*}} : index
+// CHECK: %[[MORE:.*]] = arith.muli %[[COUNT]], %[[BY]]
+// CHECK: %[[TOTAL:.*]] = arith.addi %[[SOME]], %[[MORE]]
+// CHECK: %[[MOST:.*]] = scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f64)
+// CHECK-NEXT: memref.load
+// CHECK-NEXT: arith.maximumf %[[SO_FAR]]
+// CHECK-NEXT: scf.yield
+// CHECK-NEXT: tulle.loop = #tulle.loop<reduction>
+// CHECK: return %[[TOTAL]], %[[MOST]]
+func.func @counted(%a: memref<?xf64>, %begin: index, %end: index, %by: index, %some: index) -> (index, f64) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %count, %most = scf.for %p = %begin to %end step %c1 iter_args(%n = %some, %m = %zero) -> (index, f64) {
+    %x = memref.load %a[%p] : memref<?xf64>
+    %more = arith.maximumf %m, %x : f64
+    %next = arith.addi %n, %by : index
+    scf.yield %next, %more : index, f64
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %count, %most : index, f64
+}
+
+// A loop that carries nothing else; one whose body reads the counter, and one that adds another number each time, stay as they are.
+// CHECK-LABEL: func.func @only_counts
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK-NEXT: memref.store
+// CHECK-NOT: scf.yield
+// CHECK-LABEL: func.func @reads_counter
+// CHECK: scf.for {{.*}} -> (index)
+// CHECK: scf.for {{.*}} -> (index)
+func.func @only_counts(%a: memref<?xf64>, %end: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %count = scf.for %p = %c0 to %end step %c1 iter_args(%n = %c0) -> (index) {
+    memref.store %zero, %a[%p] : memref<?xf64>
+    %next = arith.addi %n, %c1 : index
+    scf.yield %next : index
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %count : index
+}
+func.func @reads_counter(%a: memref<?xindex>, %end: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = scf.for %p = %c0 to %end step %c1 iter_args(%n = %c0) -> (index) {
+    memref.store %n, %a[%p] : memref<?xindex>
+    %next = arith.addi %n, %c1 : index
+    scf.yield %next : index
+  } {tulle.loop = #tulle.loop<reduction>}
+  %sum = scf.for %p = %c0 to %end step %c1 iter_args(%n = %c0) -> (index) {
+    %next = arith.addi %n, %p : index
+    scf.yield %next : index
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %count, %sum : index, index
+}

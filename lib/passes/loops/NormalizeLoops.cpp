@@ -1,4 +1,4 @@
-// tulle-normalize-loops: loops over consecutive coordinates count these.
+// tulle-normalize-loops: loops over consecutive coordinates count these, and nothing else.
 #include "passes/Passes.h"
 #include "passes/analysis/LoopUtils.h"
 
@@ -63,9 +63,54 @@ void clip(scf::ForOp loop, scf::IfOp branch) {
   branch.erase();
 }
 
+/// The number of a value that a loop of unit steps carries only to add the same to it in each iteration.
+std::optional<unsigned> counterIn(scf::ForOp loop) {
+  if (!hasUnitStep(loop))
+    return std::nullopt;
+  for (auto [k, arg, yielded] : llvm::enumerate(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    auto next = yielded.getDefiningOp<arith::AddIOp>();
+    if (next && arg.getType().isIndex() && arg.hasOneUse() && next->hasOneUse() && next.getLhs() == arg &&
+        loop.isDefinedOutsideOfLoop(next.getRhs()))
+      return unsigned(k);
+  }
+  return std::nullopt;
+}
+
+/// What the counter is behind the loop follows from how often that runs; the loop is made again without it.
+scf::ForOp countBehind(scf::ForOp loop, unsigned counter) {
+  levels::Indices at(loop);
+  SmallVector<Value> inits(loop.getInitArgs());
+  auto next = loop.getYieldedValues()[counter].getDefiningOp<arith::AddIOp>();
+  Value count = arith::MaxSIOp::create(at.b, at.loc, at.sub(loop.getUpperBound(), loop.getLowerBound()),
+                                       at.constant(0));
+  Value total = at.add(inits[counter], at.times(count, next.getRhs()));
+  inits.erase(inits.begin() + counter);
+  auto made =
+      scf::ForOp::create(at.b, at.loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  made->setAttrs(loop->getAttrs());
+  made.getInductionVar().setLoc(loop.getInductionVar().getLoc());
+  if (inits.empty()) // the builder has made a terminator
+    made.getBody()->getTerminator()->erase();
+  SmallVector<Value> arguments{made.getInductionVar()};
+  llvm::append_range(arguments, made.getRegionIterArgs());
+  arguments.insert(arguments.begin() + 1 + counter, total); // nothing uses it any more
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  yield.getResultsMutable().erase(counter);
+  next.erase();
+  IRRewriter rewriter(at.b);
+  rewriter.mergeBlocks(loop.getBody(), made.getBody(), arguments);
+  SmallVector<Value> results(made.getResults());
+  results.insert(results.begin() + counter, total);
+  loop.replaceAllUsesWith(results);
+  loop.erase();
+  return made;
+}
+
 struct NormalizeLoops : impl::NormalizeLoopsBase<NormalizeLoops> {
   void runOnOperation() override {
     for (scf::ForOp loop : loopsIn(getOperation())) {
+      while (std::optional<unsigned> counter = counterIn(loop))
+        loop = countBehind(loop, *counter);
       if (SmallVector<arith::SubIOp> offsets = offsetsIn(loop); !offsets.empty() && hasUnitStep(loop))
         countFromZero(loop, offsets);
       if (scf::IfOp branch = boundedBody(loop))

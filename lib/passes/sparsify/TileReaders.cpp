@@ -91,11 +91,11 @@ bool sharesOperand(const Planned &reader) {
 /// Whether the maker's two outermost loops, over all coordinates, are over what the reader's are over.
 bool beginsAsReader(const Planned &maker, const Planned &reader, const Subscripts &read) {
   SmallVector<unsigned, 2> made;
-  for (size_t depth : {0, 1})
+  for (size_t depth : llvm::seq<size_t>(0, 2))
     if (std::optional<size_t> dim = dimensionOf(reader.indexAt(depth), read))
       made.push_back(maker.statement.result().subscripts[*dim].terms[0].first);
   return made.size() == 2 && maker.plan.order.size() > 2 &&
-         llvm::all_of(ArrayRef<size_t>{0, 1}, [&](size_t depth) {
+         llvm::all_of(llvm::seq<size_t>(0, 2), [&](size_t depth) {
            return isFree(maker.plan, depth) && llvm::is_contained(made, maker.indexAt(depth));
          });
 }
