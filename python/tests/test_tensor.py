@@ -176,6 +176,16 @@ def test_every_format_is_converted_to_pickled_and_rebuilt(matrix, format):
         np.testing.assert_array_equal(other.todense(), S.toarray())
 
 
+def test_copies_have_memory_of_their_own(matrix):
+    S = matrix(12, 9, 0.3)
+    A = tl.asarray(S)
+    want, copies = S.toarray(), [A.copy(), np.copy(A), A[2:9].copy()]
+    S.data[:] = 0
+    assert not A.todense().any()
+    for made, rows in zip(copies, [slice(None), slice(None), slice(2, 9)]):
+        np.testing.assert_array_equal(made.todense(), want[rows])
+
+
 def test_slices_are_pickled_as_what_they_show(matrix):
     A = tl.asarray(matrix(24, 36, 0.2))
     for part in (A[2:9], A[:, ::2], A[[3, 1]], A.T[4:7], A.reshape(4, 6, 36)[1:3]):

@@ -102,7 +102,7 @@ def _functions() -> dict:
         np.real: tl.real, np.imag: tl.imag, np.moveaxis: tl.moveaxis, np.diff: lambda a, n=1, axis=-1: tl.diff(a, n=n, axis=axis),
         np.zeros_like: tl.zeros_like, np.ones_like: tl.ones_like, np.empty_like: tl.empty_like, np.full_like: tl.full_like,
         np.result_type: tl.result_type, np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
-        np.size: lambda a: a.size, np.matrix_transpose: tl.matrix_transpose,
+        np.size: lambda a: a.size, np.copy: lambda a: a.copy(), np.matrix_transpose: tl.matrix_transpose,
     }
 
 

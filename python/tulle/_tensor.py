@@ -1,5 +1,6 @@
 """Tensors: how they are made of other packages' arrays, and what can be asked of them."""
 
+import copy
 import math
 import operator
 import re
@@ -88,6 +89,17 @@ class Tensor(Operators):
         Buffers that both formats store alike are shared where they are Tulle's own.
         """
         return self._to(format)
+
+    def copy(self) -> "Tensor":
+        """The tensor in memory of its own: arrays that it was made of may change then. Of a view, what it shows.
+
+        Examples
+        --------
+        >>> A = tl.asarray(np.eye(2))
+        >>> A.copy().values.ctypes.data == A.values.ctypes.data
+        False
+        """
+        return copy.deepcopy(self)
 
     def astype(self, dtype, *, copy: bool = True) -> "Tensor":
         """The tensor with its elements converted to another type, in the same format."""
