@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import pickle
+import random
 import warnings
 import weakref
 
@@ -184,6 +185,22 @@ def test_copies_have_memory_of_their_own(matrix):
     assert not A.todense().any()
     for made, rows in zip(copies, [slice(None), slice(None), slice(2, 9)]):
         np.testing.assert_array_equal(made.todense(), want[rows])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_slices_are_converted_between_formats(matrix, seed):
+    draw = random.Random(seed)
+
+    def part(size):
+        begin, end = sorted(draw.sample(range(size + 1), 2))
+        return draw.choice([slice(None), slice(begin, end), slice(begin, end, draw.randint(2, 3))])
+
+    S = matrix(12, 9, draw.choice([0.05, 0.3, 0.8]))
+    at = part(12), part(9)
+    shown = tl.asarray(S).to(draw.choice(FORMATS))[at]
+    made = shown.to(draw.choice(FORMATS))
+    np.testing.assert_array_equal(made.todense(), S.toarray()[at])
+    assert made.shape == S.toarray()[at].shape
 
 
 def test_slices_are_pickled_as_what_they_show(matrix):
