@@ -355,6 +355,8 @@ private:
     int64_t sum = subscript.constant;
     for (const auto &[index, coefficient] : subscript.terms)
       sum += coefficient * point[index];
+    if (!subscript.isDigit()) // a division takes longer than all else here
+      return sum;
     sum /= subscript.divisor;
     return subscript.modulus ? sum % subscript.modulus : sum;
   }

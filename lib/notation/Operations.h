@@ -3,6 +3,7 @@
 #pragma once
 #include "notation/Program.h"
 #include <algorithm>
+#include <array>
 
 namespace tulle::notation {
 
@@ -73,8 +74,16 @@ inline constexpr Operation operations[] = {
     {Op::Ge, ">=", 1, "", 2, 2, ZeroRule::Special, Ordered, "complex numbers have no order; compare abs(…)"},
 };
 
-/// The row of an operation other than Literal and Access.
-inline const Operation &operation(Op op) { return *std::ranges::find(operations, op, &Operation::op); }
+/// The row of an operation other than Literal, Access and Index. The interpreter asks at each point.
+inline const Operation &operation(Op op) {
+  static constexpr auto rows = [] {
+    std::array<uint8_t, size_t(Op::Select) + 1> made{};
+    for (uint8_t row = 0; row < std::size(operations); ++row)
+      made[size_t(operations[row].op)] = row;
+    return made;
+  }();
+  return operations[rows[size_t(op)]];
+}
 
 /// The row of a function; null for a name that is none.
 inline const Operation *findFunction(std::string_view name) {
