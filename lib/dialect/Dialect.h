@@ -51,6 +51,7 @@ struct Directives {
   uint64_t vectorize = 0, unroll = 0, jam = 0;
   mlir::DictionaryAttr prefetch = {}, cache = {};
   mlir::StringAttr rfactor = {};
+  mlir::UnitAttr ifPossible = {};
 };
 /// The parameters of #tulle.schedule.
 struct SchedulePrimitives {
@@ -60,6 +61,7 @@ struct SchedulePrimitives {
   mlir::ArrayAttr computeAt = {};
   AssemblyPlanAttr assemble = {};
   AssemblyStrategyAttr workspace = {};
+  mlir::UnitAttr ifPossible = {};
 };
 
 /// The tensor's encoding; dense in row-major order when it has none.

@@ -51,7 +51,9 @@ static LogicalResult verifyDerived(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, DictionaryAttr bound,
                                    ArrayAttr derived, ArrayAttr reorder, DictionaryAttr strategy,
                                    DictionaryAttr loops, ArrayAttr place, AssemblyPlanAttr,
-                                   AssemblyStrategyAttr workspace) {
+                                   AssemblyStrategyAttr workspace, UnitAttr ifPossible) {
+  if (ifPossible && !place)
+    return emitError() << "expected a 'compute_at' that is there if possible";
   if (workspace && workspace.getValue() != AssemblyStrategy::Bitmap &&
       workspace.getValue() != AssemblyStrategy::Hashed)
     return emitError() << "expected bitmap or hashed in 'workspace', got " << workspace;
@@ -109,7 +111,10 @@ LogicalResult FuseAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
 
 LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr place,
                                      ThreadsAttr, uint64_t vectorize, uint64_t unroll, uint64_t,
-                                     DictionaryAttr prefetch, DictionaryAttr cache, StringAttr) {
+                                     DictionaryAttr prefetch, DictionaryAttr cache, StringAttr,
+                                     UnitAttr ifPossible) {
+  if (ifPossible && !place)
+    return emitError() << "expected a 'compute_at' that is there if possible";
   for (NamedAttribute named : cache ? cache.getValue() : ArrayRef<NamedAttribute>())
     if (!isa<CachePlaceAttr>(named.getValue()))
       return emitError() << "expected a #tulle<cache_place …> for " << named.getName() << " in 'cache', got "
@@ -124,12 +129,12 @@ LogicalResult DirectivesAttr::verify(function_ref<InFlightDiagnostic()> emitErro
 
 DirectivesAttr DirectivesAttr::get(MLIRContext *context, const Directives &all) {
   return get(context, all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam, all.prefetch,
-             all.cache, all.rfactor);
+             all.cache, all.rfactor, all.ifPossible);
 }
 
 Directives DirectivesAttr::all() const {
-  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(),
-          getJam(),       getPrefetch(),    getCache(),     getRfactor()};
+  return {getComputeAt(), getParallelize(), getVectorize(), getUnroll(),    getJam(),
+          getPrefetch(),  getCache(),       getRfactor(),   getIfPossible()};
 }
 
 DirectivesAttr DirectivesAttr::withThreads(Threads threads) const {
@@ -146,6 +151,7 @@ static DirectivesAttr orNull(DirectivesAttr said) {
 DirectivesAttr DirectivesAttr::withoutPlace() const {
   Directives said = all();
   said.computeAt = {};
+  said.ifPossible = {};
   return orNull(get(getContext(), said));
 }
 
@@ -160,6 +166,8 @@ DirectivesAttr DirectivesAttr::orElse(DirectivesAttr other) const {
     return *this;
   Directives said = all(), others = other.all();
   auto take = [](auto &own, auto fallback) { own = own ? own : fallback; };
+  if (!said.computeAt)
+    said.ifPossible = others.ifPossible;
   take(said.computeAt, others.computeAt);
   take(said.parallelize, others.parallelize);
   take(said.vectorize, others.vectorize);
@@ -202,12 +210,12 @@ DirectivesAttr DirectivesAttr::withoutCache(CachePlace place) const {
 
 ScheduleAttr ScheduleAttr::get(MLIRContext *context, const SchedulePrimitives &all) {
   return get(context, all.bound, all.derived, all.reorder, all.strategy, all.loops, all.computeAt,
-             all.assemble, all.workspace);
+             all.assemble, all.workspace, all.ifPossible);
 }
 
 SchedulePrimitives ScheduleAttr::all() const {
-  return {getBound(), getDerived(),   getReorder(),  getStrategy(),
-          getLoops(), getComputeAt(), getAssemble(), getWorkspace()};
+  return {getBound(),     getDerived(),  getReorder(),   getStrategy(),  getLoops(),
+          getComputeAt(), getAssemble(), getWorkspace(), getIfPossible()};
 }
 
 DirectivesAttr ScheduleAttr::directivesOf(StringRef loop) const {
@@ -216,6 +224,7 @@ DirectivesAttr ScheduleAttr::directivesOf(StringRef loop) const {
     return found;
   Directives said;
   said.computeAt = getComputeAt();
+  said.ifPossible = getIfPossible();
   auto place = DirectivesAttr::get(getContext(), said);
   return found ? found.orElse(place) : place;
 }

@@ -21,6 +21,7 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
     | `prefetch` | by operand, how many iterations ahead its memory is prefetched; 0: it is not |
     | `cache` | by tensor, where the loops inside have what they read of it (`#tulle<cache_place …>`): in a copy on the stack, or in registers, which hold what they update of it, too |
     | `rfactor` | what the tensor of partial results is called: each iteration has one, and they are combined afterwards |
+    | `if_possible` | `compute_at` is the compiler's choice: where it cannot be, the statement has loops of its own, and nothing is reported |
 
     ```mlir
     #tulle.directives<parallelize = #tulle<threads disjoint>, unroll = 4, prefetch = {x = 16 : i64}>
@@ -33,7 +34,8 @@ def Tulle_DirectivesAttr : AttrDef<Tulle_Dialect, "Directives"> {
                         OptionalParameter<"uint64_t">:$jam,
                         OptionalParameter<"::mlir::DictionaryAttr">:$prefetch,
                         OptionalParameter<"::mlir::DictionaryAttr">:$cache,
-                        OptionalParameter<"::mlir::StringAttr">:$rfactor);
+                        OptionalParameter<"::mlir::StringAttr">:$rfactor,
+                        OptionalParameter<"::mlir::UnitAttr">:$if_possible);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::Directives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -132,6 +134,7 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
     | `compute_at` | the statement is computed in the last of these loops of what reads it; `[]`: in loops of its own |
     | `assemble` | how the memory of the new tensor is sized |
     | `workspace` | where a row of the new tensor is accumulated that lives in one iteration of a loop: `bitmap` or `hashed` |
+    | `if_possible` | `compute_at` is the compiler's choice, as in `#tulle.directives` |
 
     ```mlir
     #tulle.schedule<reorder = ["i", "k", "j"], strategy = {k = #tulle<strategy gallop>}, assemble = count>
@@ -144,7 +147,8 @@ def Tulle_ScheduleAttr : AttrDef<Tulle_Dialect, "Schedule"> {
                         OptionalParameter<"::mlir::DictionaryAttr">:$loops,
                         OptionalParameter<"::mlir::ArrayAttr">:$compute_at,
                         OptionalParameter<"::tulle::dialect::AssemblyPlanAttr">:$assemble,
-                        OptionalParameter<"::tulle::dialect::AssemblyStrategyAttr">:$workspace);
+                        OptionalParameter<"::tulle::dialect::AssemblyStrategyAttr">:$workspace,
+                        OptionalParameter<"::mlir::UnitAttr">:$if_possible);
   let builders = [AttrBuilder<(ins "const ::tulle::dialect::SchedulePrimitives &":$all)>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

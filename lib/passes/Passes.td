@@ -75,8 +75,8 @@ def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands 
 def TileReaders : ModulePass<"tulle-tile-readers", tulle, "Tile loops whose rows share what a reduction reads, and compute an intermediate there", [{
   `T(r,i,l) = A(r,i,j) * X(j,l); Y(i,k) = T(r,i,l) * W(r,l,k)`: each i of Y reads all of W. Where T is known to be larger than caches, and only Y
   reads it, the `#tulle.schedule` of the two statements becomes that of `Y: split(i, i_tile, i_row, 32); reorder(i_tile, r, i_row, l, k);
-  compute_at(T, r)`: the rows of a tile share what W has of one r, and T needs memory for that. All loops of Y, and the two that T shares with it,
-  are over all coordinates. `tulle.splits` of the function repeats the split. Statements of which a schedule says something stay as they are.
+  compute_at(T, r)`: the rows of a tile share what W has of one r, and T needs memory for that, if it can be computed there (`if_possible`). All
+  loops of Y, and the two that T shares with it, are over all coordinates; numbers of 16 bits are summed in wider rows, and have no tiles. `tulle.splits` of the function repeats the split. Statements of which a schedule says something stay as they are.
 }]>;
 
 def AlignLoops : ModulePass<"tulle-align-loops", tulle, "Begin loops that make a dense tensor as those of its reader begin", [{

@@ -22,7 +22,7 @@ DiagnosedSilenceableFailure say(Operation *primitive, linalg::GenericOp statemen
            << "the statement has this primitive already; keep one of them";
   auto schedule = ScheduleAttr::getChecked([&] { return primitive->emitOpError(); }, statement.getContext(),
                                            now.bound, now.derived, now.reorder, now.strategy, now.loops,
-                                           now.computeAt, now.assemble, now.workspace);
+                                           now.computeAt, now.assemble, now.workspace, now.ifPossible);
   if (!schedule)
     return DiagnosedSilenceableFailure::definiteFailure();
   statement->setAttr(kScheduleAttr, schedule);
@@ -44,7 +44,7 @@ DiagnosedSilenceableFailure direct(Operation *primitive, linalg::GenericOp state
                                    const Directives &all, function_ref<bool(DirectivesAttr before)> isNew) {
   auto said = DirectivesAttr::getChecked([&] { return primitive->emitOpError(); }, loop.getContext(),
                                          all.computeAt, all.parallelize, all.vectorize, all.unroll, all.jam,
-                                         all.prefetch, all.cache, all.rfactor);
+                                         all.prefetch, all.cache, all.rfactor, all.ifPossible);
   if (!said)
     return DiagnosedSilenceableFailure::definiteFailure();
   return say(primitive, statement, [&](SchedulePrimitives &now) {

@@ -19,6 +19,18 @@ func.func private @f() attributes {x = #twice}
 
 // -----
 
+// expected-error @+1 {{expected a 'compute_at' that is there if possible}}
+#nowhere = #tulle.schedule<if_possible = unit>
+func.func private @f() attributes {x = #nowhere}
+
+// -----
+
+// expected-error @+1 {{expected a 'compute_at' that is there if possible}}
+#nowhere = #tulle.directives<if_possible = unit, unroll = 2>
+func.func private @f() attributes {x = #nowhere}
+
+// -----
+
 // expected-error @+1 {{expected bitmap or hashed in 'workspace', got }}
 #scatter = #tulle.schedule<workspace = #tulle<assembly scatter>>
 func.func private @f() attributes {x = #scatter}

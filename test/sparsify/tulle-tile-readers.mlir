@@ -2,15 +2,16 @@
 // RUN: tulle-opt %s --split-input-file --tulle-tile-readers --tulle-align-loops | FileCheck %s
 // RUN: sed 's/tulle.intermediate, //' %s | tulle-opt --split-input-file --tulle-tile-readers | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/tulle.bytes = 67108864 : i64, //' %s | tulle-opt --split-input-file --tulle-tile-readers | FileCheck %s --check-prefix=NONE
+// RUN: sed 's/f64/f16/g' %s | tulle-opt --split-input-file --tulle-tile-readers | FileCheck %s --check-prefix=NONE
 // RUN: sed 's/tulle.indices = \["i"/tulle.schedule = #tulle.schedule<reorder = ["i", "r", "l", "k"]>, &/' %s | tulle-opt --split-input-file --tulle-tile-readers | FileCheck %s --check-prefix=NONE
 // NONE-NOT: tulle.split
 
 // Y sums over r, then l; all of its rows read the same W: these have tiles, of which each r has a T of its own. Not where T is wanted, may be
-// small, or the schedule says something.
+// small, or is summed in wider numbers, or the schedule says something. That T is computed there is no demand.
 #A = #tulle.encoding<{ map = (r, i, j) -> (r : dense, i : dense, j : compressed) }>
 // CHECK-LABEL: func.func @made
 // CHECK: linalg.generic
-// CHECK-SAME: tulle.schedule = #tulle.schedule<compute_at = ["r"]>
+// CHECK-SAME: tulle.schedule = #tulle.schedule<compute_at = ["r"], if_possible = unit>
 func.func @made(%a: tensor<?x?x?xf64, #A> {tulle.name = "A"}, %x: tensor<?x?xf64> {tulle.name = "X"}, %t: tensor<?x?x?xf64> {tulle.name = "T", tulle.statement = 0 : i64}) -> (tensor<?x?x?xf64> {tulle.intermediate, tulle.name = "T"}) {
   %zero = arith.constant 0.0 : f64
   %e = tulle.fill %zero, %t : f64, tensor<?x?x?xf64>

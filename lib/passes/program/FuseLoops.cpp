@@ -172,9 +172,9 @@ private:
       const LoopAttr loop = loopOverSets(op);
       const DirectivesAttr said = loop ? loop.getDirectives() : DirectivesAttr();
       const ArrayAttr place = said ? said.getComputeAt() : ArrayAttr();
-      if (!place || place.empty() || !loop.getOf() || llvm::all_of(place, [&](Attribute at) {
-            return found.contains({loop.getOf().getValue().back(), at});
-          }))
+      if (!place || place.empty() || said.getIfPossible() || !loop.getOf() ||
+          llvm::all_of(place,
+                       [&](Attribute at) { return found.contains({loop.getOf().getValue().back(), at}); }))
         return WalkResult::advance();
       StringRef why = "it is known after loops of its own only, another statement stands between the two, or "
                       "they are in different functions";

@@ -79,7 +79,9 @@ Blocks blocksOf(IterateOp loop, PartitionOp block) {
 static LoopAttr ofBlocks(LoopAttr loop) {
   DirectivesAttr own = loop.getDirectives();
   if (own)
-    own = DirectivesAttr::get(loop.getContext(), {own.getComputeAt(), own.getParallelize(), 0, 0, 0, {}, {}});
+    own = DirectivesAttr::get(loop.getContext(), {.computeAt = own.getComputeAt(),
+                                                  .parallelize = own.getParallelize(),
+                                                  .ifPossible = own.getIfPossible()});
   return loop.ofBlocks(own);
 }
 

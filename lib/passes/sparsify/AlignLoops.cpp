@@ -34,15 +34,9 @@ void setOrder(linalg::GenericOp generic, const iteration::WantedOrder &order) {
   for (const LoopVar &loop : order)
     names.push_back(iteration::nameOf(loop, indices));
   Builder b(generic.getContext());
-  dialect::SchedulePrimitives all;
+  dialect::ScheduleAttr said = dialect::scheduleOf(generic);
+  dialect::SchedulePrimitives all = said ? said.all() : dialect::SchedulePrimitives();
   all.reorder = b.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
-  if (dialect::ScheduleAttr said = dialect::scheduleOf(generic)) {
-    all.bound = said.getBound();
-    all.strategy = said.getStrategy();
-    all.loops = said.getLoops();
-    all.computeAt = said.getComputeAt();
-    all.assemble = said.getAssemble();
-  }
   generic->setAttr(dialect::kScheduleAttr, dialect::ScheduleAttr::get(b.getContext(), all));
 }
 

@@ -120,14 +120,20 @@ bool isOnlyReader(ModuleOp module, Planned &maker, Planned &reader) {
          !operandOf(reader.function, reader.named.generic, reader.named.result);
 }
 
+/// Sums of these are in a wider row, which all of its elements share until they are rounded.
+bool hasNarrowFloats(Planned &planned) {
+  auto result = cast<RankedTensorType>(planned.named.generic.getResult(0).getType());
+  return isa<FloatType>(result.getElementType()) && result.getElementTypeBitWidth() < 32;
+}
+
 bool isScheduled(Planned &planned) { return bool(dialect::scheduleOf(planned.named.generic)); }
 
 /// Whether the reader may have tiles in which what the maker makes is computed, and that pays off: the
 /// intermediate is larger than caches, so that there are many rows, or much to be shared (experiment 110).
 bool isTiled(ModuleOp module, Planned &maker, Planned &reader) {
   OpOperand *read = operandOf(reader.function, reader.named.generic, maker.named.result);
-  if (!read || isScheduled(maker) || isScheduled(reader) || !maker.statement.start ||
-      !isOnlyReader(module, maker, reader))
+  if (!read || hasNarrowFloats(maker) || hasNarrowFloats(reader) || isScheduled(maker) ||
+      isScheduled(reader) || !maker.statement.start || !isOnlyReader(module, maker, reader))
     return false;
   const unsigned argument = *reader.argument(maker.named.result);
   const Subscripts &subscripts = reader.statement.operands[read->getOperandNumber()].subscripts;
@@ -156,6 +162,7 @@ void tile(Planned &maker, Planned &reader, int64_t rows) {
   tiles.derived = b.getArrayAttr(split);
   tiles.reorder = b.getStrArrayAttr(SmallVector<StringRef>(order.begin(), order.end()));
   place.computeAt = b.getStrArrayAttr(StringRef(reader.nameAt(1)));
+  place.ifPossible = b.getUnitAttr();
   reader.named.generic->setAttr(dialect::kScheduleAttr, dialect::ScheduleAttr::get(context, tiles));
   FailureOr<SparseStatement> tiled = SparseStatement::read(reader.named.generic);
   std::optional<iteration::Plan> loops = succeeded(tiled) ? planOf(*tiled) : std::nullopt;
