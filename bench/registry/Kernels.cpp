@@ -291,7 +291,7 @@ std::string formatOf(const Kernel &kernel, const Input &input) {
 
 static bool needsSquare(Op op) {
   return op == Op::Multiply || op == Op::MultiplyAll || op == Op::Masked || op == Op::Gcn ||
-         op == Op::GraphSage || op == Op::CgStep || op == Op::PageRankStep;
+         op == Op::GraphSage || op == Op::CgStep || op == Op::PageRankStep || op >= Op::ConjugateGradients;
 }
 
 static std::string unsuitedBlocks(const Input &input) {
@@ -317,8 +317,9 @@ std::string unsuited(const Kernel &kernel, const Input &input) {
   if ((kernel.op == Op::Convolution) !=
       (input.name.starts_with("pixels:") || input.name.starts_with("voxels:")))
     return "its values are no table of neighbors";
-  if (kernel.format == "ragged" && kernel.op != Op::RaggedProduct && !input.name.starts_with("rows:"))
-    return "its rows do not begin at the first column, without gaps";
+  const bool isOverRows = kernel.op >= Op::RowSums && kernel.op <= Op::RowSquares;
+  if (isOverRows != input.name.starts_with("rows:"))
+    return isOverRows ? "its rows do not begin at the first column, without gaps" : "it is a list of rows";
   if (kernel.op == Op::RaggedProduct && !input.name.starts_with("batch:"))
     return "it has no second operand";
   if ((kernel.group == kReal || needsSquare(kernel.op)) && input.rows() != input.columns())
