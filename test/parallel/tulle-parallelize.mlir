@@ -1,20 +1,15 @@
 // RUN: tulle-opt %s --tulle-parallelize --split-input-file | FileCheck %s
 // RUN: tulle-opt %s --tulle-parallelize='deterministic=true' --split-input-file | FileCheck %s --check-prefix=FIXED
 
-// Iterations with disjoint stores. They combine nothing, so the number of tasks does not show in the results: of much work, several for each
-// thread.
+// Iterations with disjoint stores. They combine nothing, so the number of tasks does not show in the results.
 #DCSR = #tulle.encoding<{ map = (i, j) -> (i : compressed, j : compressed) }>
 #D = #tulle.encoding<{ map = (i) -> (i : dense) }>
 // CHECK-LABEL: @rows
 // CHECK: %[[ALL:.*]] = tulle.space
 // CHECK: %[[WORK:.*]] = tulle.stored_count
 // CHECK: %[[TASKS:.*]] = tulle.threads %[[WORK]]
-// CHECK: %[[EACH:.*]] = arith.divui %[[WORK]], %{{.*}} : index
-// CHECK: %[[SOME:.*]] = arith.minui %[[EACH]], %c16
-// CHECK: %[[MANY:.*]] = arith.muli %[[TASKS]], %{{.*}} : index
-// CHECK: %[[CHUNKS:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MANY]]
-// CHECK: tulle.parallel %[[TASK:.*]] of %[[CHUNKS]] iter_args(%[[ACC:.*]] =
-// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[CHUNKS]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[TASKS]] iter_args(%[[ACC:.*]] =
+// CHECK: %[[CHUNK:.*]] = tulle.partition %[[ALL]], %[[TASK]] of %[[TASKS]]
 // CHECK: tulle.iterate %{{.*}}, %{{.*}} in %[[CHUNK]] : {{.*}} iter_args(%{{.*}} = %[[ACC]])
 // FIXED-LABEL: @rows
 // FIXED: tulle.threads
@@ -25,6 +20,30 @@ func.func @rows(%a: tensor<?x?xf64, #DCSR>, %y: tensor<?xf64, #D>, %v: f64) -> t
     %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
     %n = tulle.store %v, %acc[%at : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
     tulle.yield %n : tensor<?xf64, #D>
+  }
+  return %r : tensor<?xf64, #D>
+}
+
+// -----
+
+// Of coordinates of which no entries are counted, there are several chunks for each thread, where there is much work.
+#D = #tulle.encoding<{ map = (i) -> (i : dense) }>
+// CHECK-LABEL: @coordinates
+// CHECK: %[[ALL:.*]] = tulle.range
+// CHECK: %[[TASKS:.*]] = tulle.threads %[[WORK:.*]]
+// CHECK: %[[EACH:.*]] = arith.divui %[[WORK]], %{{.*}} : index
+// CHECK: arith.minui %[[EACH]], %c16
+// CHECK: %[[MANY:.*]] = arith.muli %[[TASKS]], %{{.*}} : index
+// CHECK: %[[CHUNKS:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MANY]]
+// CHECK: tulle.parallel %[[TASK:.*]] of %[[CHUNKS]]
+// CHECK: tulle.partition %[[ALL]], %[[TASK]] of %[[CHUNKS]]
+func.func @coordinates(%y: tensor<?xf64, #D>, %n: index, %v: f64) -> tensor<?xf64, #D> {
+  %c0 = arith.constant 0 : index
+  %s = tulle.range %c0 to %n
+  %r = tulle.iterate %i in %s : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64, #D>) loop = <parallel> {
+    %at = tulle.locate %y level(0) at %i : tensor<?xf64, #D> -> !tulle.iterator<#D, 0>
+    %n1 = tulle.store %v, %acc[%at : !tulle.iterator<#D, 0>] : f64, tensor<?xf64, #D>
+    tulle.yield %n1 : tensor<?xf64, #D>
   }
   return %r : tensor<?xf64, #D>
 }

@@ -57,13 +57,21 @@ Value chunksFor(Emitter &emit, Value tasks, Value work, const iteration::Costs &
   return chunksPerTask(emit, tasks, emit.larger(each, emit.constant(1)));
 }
 
-/// Chunks of the loop's iterations, each a task: of much work several for each thread, since chunks of as
-/// many entries differ in work, and threads in speed (experiment 110).
+/// Whether the loop is partitioned by the entries that something stores, all of which are as much work.
+static bool isOverEntries(Operation *loop) {
+  auto iterate = dyn_cast<IterateOp>(loop);
+  return !iterate || !isa<RangeType>(iterate.getSpace().getType()) || iterate.getWorkEstimate();
+}
+
+/// Chunks of the loop's iterations, each a task: of much work several for each thread where chunks differ in
+/// work, as rows of functions and reductions do, of which blocks are made, and what no entries are counted
+/// of. Others stream memory, which more chunks disturb (experiment 110).
 static Value chunksOf(Emitter &emit, Operation *loop, const iteration::Costs &costs) {
   Value entries = work(emit.b, loop), tasks = ThreadsOp::create(emit.b, emit.loc, entries, /*fixed=*/false);
   if (selectsRows(loop))
     return chunksPerTask(emit, tasks, emit.constant(costs.unevenChunksPerThread));
-  return chunksFor(emit, tasks, entries, costs);
+  return isOverEntries(loop) && !loopOverSets(loop).getBlocks() ? tasks
+                                                                : chunksFor(emit, tasks, entries, costs);
 }
 
 bool partitionIterations(Operation *loop, const Settings &settings) {
