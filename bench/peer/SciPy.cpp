@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -134,29 +135,26 @@ static Runner scipy(const Task &task, const std::string &name) {
                 }};
 }
 
+/// The operation of the task among those that a peer has, by its name in scipy_peer.py.
+static std::optional<Runner> among(const Task &task, const std::map<Op, const char *> &operations) {
+  const auto found = operations.find(task.op);
+  return found == operations.end() ? std::nullopt : std::optional(scipy(task, found->second));
+}
+
 std::optional<Runner> scipyPeer(const Task &task) {
   const char *name = nameOf(task);
   return name ? std::optional(scipy(task, name)) : std::nullopt;
 }
 std::optional<Runner> scipyUnsortedPeer(const Task &task) {
-  return task.op == Op::Multiply ? std::optional(scipy(task, "Multiply unsorted")) : std::nullopt;
+  return among(task, {{Op::Multiply, "Multiply unsorted"}});
 }
 std::optional<Runner> numpyPeer(const Task &task) {
-  const char *name = task.op == Op::Gather        ? "gather"
-                     : task.op == Op::Scatter     ? "scatter"
-                     : task.op == Op::Convolution ? "convolution"
-                                                  : nullptr;
-  return name ? std::optional(scipy(task, name)) : std::nullopt;
+  return among(task, {{Op::Gather, "gather"}, {Op::Scatter, "scatter"}, {Op::Convolution, "convolution"}});
 }
 std::optional<Runner> awkwardPeer(const Task &task) {
-  const char *name = task.op == Op::RowSums      ? "row sums"
-                     : task.op == Op::RowMaxima  ? "row maxima"
-                     : task.op == Op::RowSquares ? "row squares"
-                                                 : nullptr;
-  return name ? std::optional(scipy(task, name)) : std::nullopt;
+  return among(task,
+               {{Op::RowSums, "row sums"}, {Op::RowMaxima, "row maxima"}, {Op::RowSquares, "row squares"}});
 }
-std::optional<Runner> numpyIm2colPeer(const Task &task) {
-  return task.op == Op::Convolution ? std::optional(scipy(task, "im2col")) : std::nullopt;
-}
+std::optional<Runner> numpyIm2colPeer(const Task &task) { return among(task, {{Op::Convolution, "im2col"}}); }
 
 } // namespace tulle::bench

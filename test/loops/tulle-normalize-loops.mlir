@@ -101,6 +101,19 @@ func.func @counted(%a: memref<?xf64>, %begin: index, %end: index, %by: index, %s
   return %count, %most : index, f64
 }
 
+// Bounds that are compared as unsigned numbers may be apart by more than a signed one holds.
+// CHECK-LABEL: func.func @unsigned
+// CHECK: scf.for unsigned {{.*}} -> (index)
+func.func @unsigned(%begin: index, %end: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = scf.for unsigned %p = %begin to %end step %c1 iter_args(%n = %c0) -> (index) {
+    %next = arith.addi %n, %c1 : index
+    scf.yield %next : index
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %count : index
+}
+
 // A loop that carries nothing else; one whose body reads the counter, and one that adds another number each time, stay as they are.
 // CHECK-LABEL: func.func @only_counts
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} {

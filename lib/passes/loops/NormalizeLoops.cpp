@@ -65,7 +65,7 @@ void clip(scf::ForOp loop, scf::IfOp branch) {
 
 /// The number of a value that a loop of unit steps carries only to add the same to it in each iteration.
 std::optional<unsigned> counterIn(scf::ForOp loop) {
-  if (!hasUnitStep(loop))
+  if (!hasUnitStep(loop) || loop.getUnsignedCmp())
     return std::nullopt;
   for (auto [k, arg, yielded] : llvm::enumerate(loop.getRegionIterArgs(), loop.getYieldedValues())) {
     auto next = yielded.getDefiningOp<arith::AddIOp>();

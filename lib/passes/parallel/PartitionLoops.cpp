@@ -65,7 +65,7 @@ static bool isOverEntries(Operation *loop) {
 
 /// Chunks of the loop's iterations, each a task: of much work several for each thread where chunks differ in
 /// work, as rows of functions and reductions do, of which blocks are made, and what no entries are counted
-/// of. Others stream memory, which more chunks disturb (experiment 110).
+/// of. Others gain nothing by more chunks, or lose (experiment 110).
 static Value chunksOf(Emitter &emit, Operation *loop, const iteration::Costs &costs) {
   Value entries = work(emit.b, loop), tasks = ThreadsOp::create(emit.b, emit.loc, entries, /*fixed=*/false);
   if (selectsRows(loop))
