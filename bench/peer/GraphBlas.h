@@ -76,5 +76,14 @@ void require(int status);
 /// `a` by rows, or by columns when `columns`: its "rows" are the matrix's columns then.
 std::shared_ptr<Owned> matrix(const CsrView &a, bool byColumns = false);
 std::shared_ptr<Owned> vector(const runtime::Tensor &x);
+/// Without entries.
+std::shared_ptr<Owned> newVector(Object type, Index size);
 
 } // namespace tulle::bench::grb
+
+namespace tulle::bench {
+
+/// The sum of the smallest vertices of all vertices' components; the graph is made before.
+std::function<double()> graphBlasComponents(const Task &task);
+
+} // namespace tulle::bench

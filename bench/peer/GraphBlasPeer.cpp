@@ -56,6 +56,13 @@ std::shared_ptr<Owned> vector(const Tensor &x) {
   return made;
 }
 
+std::shared_ptr<Owned> newVector(Object type, Index size) {
+  auto made = std::make_shared<Owned>();
+  made->isVector = true;
+  require(library().newVector(&made->handle, type, size));
+  return made;
+}
+
 } // namespace grb
 
 using namespace grb;

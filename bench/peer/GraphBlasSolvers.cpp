@@ -11,13 +11,6 @@ using namespace grb;
 
 namespace {
 
-std::shared_ptr<Owned> newVector(Object type, Index size) {
-  auto made = std::make_shared<Owned>();
-  made->isVector = true;
-  require(library().newVector(&made->handle, type, size));
-  return made;
-}
-
 Index entriesOf(Object vector) {
   Index count = 0;
   require(library().countVector(&count, vector));
@@ -135,6 +128,8 @@ std::optional<Runner> graphBlasSolvers(const Task &task) {
       return rank(n, m->handle, d->handle, size, c);
     });
   }
+  case Op::Components:
+    return summing(graphBlasComponents(task));
   default:
     return std::nullopt;
   }

@@ -35,9 +35,14 @@ static const char *const
                        "d(j) min= f(j) where f(j); nearer = 1.0 where f(j) } until nearer == 0; "
                        "y(j) = select(d(j) < inf, d(j), -1)",
     *const kComponents =
-        "p(i) = i32(v(i)); repeat 1000000 { g(i) = p(p(i)); m(i) min= g(j) where A(i,j); "
-        "m(i) min= g(j) where A(j,i); q(i) = p(i); h(i) = min(q(i), m(i), g(i)); p(i) = h(i); "
-        "p(q(i)) min= m(i); changed = i64(p(i) != q(i)) } until changed == 0; c(i) = f64(p(i))",
+        "p(i) = i32(v(i)); m(i) min= p(j) where A(i,j); p(i) = min(p(i), m(i)); "
+        "repeat 64 { g(i) = p(p(i)); p(i) = g(g(i)); moved = i64(p(i) != g(i)) } until moved == 0; "
+        "repeat 1000000 { q(i) = p(i); e(i) max= i32(q(j) != q(i)) where A(i,j); "
+        "f(i) = q(i) where (e(i) > 0); m(i) min= q(j) where A(i,j) & f(i); "
+        "w(j) min= f(i) where A(i,j) & f(i); p(q(i)) min= m(i) where f(i); "
+        "p(q(j)) min= w(j) where (w(j) < q(j)); "
+        "repeat 64 { g(i) = p(p(i)); p(i) = g(g(i)); moved = i64(p(i) != g(i)) } until moved == 0; "
+        "changed = i64(1) where f(i) } until changed == 0; c(i) = f64(p(i))",
     *const kRgms = "T(r,i,l) = A(r,i,j) * X(j,l); Y(i,k) = T(r,i,l) * W(r,l,k)";
 
 /// Each in double and in single precision.
@@ -142,7 +147,7 @@ std::vector<Kernel> solvers() {
   add("PageRank to 1e-10", kPageRank, Op::PageRank, graphs, "x");
   add("BFS", kBreadthFirst, Op::BreadthFirstSearch, graphs, "d", {{"f", vector}});
   add("SSSP", kShortest, Op::ShortestPaths, graphs, "y", {{"f", vector}, {"g", vector}});
-  add("components", kComponents, Op::Components, graphs, "c");
+  add("components", kComponents, Op::Components, graphs, "c", {{"f", vector}});
   return list;
 }
 

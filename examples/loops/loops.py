@@ -41,7 +41,7 @@ made = run(program("shortest-paths.tulle"), {"A": A, "d": start}, {"d": "npy"}, 
 finite = lambda d: numpy.where(numpy.isinf(d), -1, d)
 compare("shortest paths", finite(made["d"]), finite(csgraph.dijkstra(A, indices=0)), "SciPy")
 
-made = run(program("connected-components.tulle"), {"A": A, "c": numpy.arange(n)}, {"c": "npy"})
+made = run(program("connected-components.tulle"), {"A": A, "c": numpy.arange(n)}, {"c": "npy"}, {"f": sparse["f"]})
 count, labels = csgraph.connected_components(A, directed=False)
 smallest = numpy.full(count, n)
 numpy.minimum.at(smallest, labels, numpy.arange(n))

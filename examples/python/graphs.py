@@ -68,18 +68,35 @@ def pagerank(graph, jump: float = 0.15, accuracy: float = 1e-10) -> np.ndarray:
 
 
 def components(graph) -> np.ndarray:
-    """The smallest number of a vertex that some path joins with each, whichever way its edges point (FastSV)."""
+    """The smallest number of a vertex that some path joins with each, whichever way its edges point.
+
+    An edge between two trees of pointers hooks the larger root to the smaller (Shiloach and Vishkin, 1982): first the
+    edges that leave each vertex, then, both ways, those of the vertices that have an edge to another tree.
+    """
     return tl.run("""
-        repeat 1000000 {
+        m(i) min= c(j) where A(i,j)
+        c(i) = min(c(i), m(i))
+        repeat 64 {
           g(i) = c(c(i))
-          m(i) min= g(j) where A(i,j)
-          m(i) min= g(j) where A(j,i)
+          c(i) = g(g(i))
+          moved = i64(c(i) != g(i))
+        } until moved == 0
+        repeat 1000000 {
           q(i) = c(i)
-          h(i) = min(q(i), m(i), g(i))
-          c(i) = h(i)
-          c(q(i)) min= m(i)
-          changed = i64(c(i) != q(i))
-        } until changed == 0""", A=graph, c=np.arange(tl.asarray(graph).shape[0]), results=["c"]).c
+          leaves(i) max= i32(q(j) != q(i)) where A(i,j)
+          f(i) = q(i) where (leaves(i) > 0)
+          m(i) min= q(j) where A(i,j) & f(i)
+          w(j) min= f(i) where A(i,j) & f(i)
+          c(q(i)) min= m(i) where f(i)
+          c(q(j)) min= w(j) where (w(j) < q(j))
+          repeat 64 {
+            g(i) = c(c(i))
+            c(i) = g(g(i))
+            moved = i64(c(i) != g(i))
+          } until moved == 0
+          changed = i64(1) where f(i)
+        } until changed == 0""", A=graph, c=np.arange(tl.asarray(graph).shape[0]), formats={"f": VECTOR},
+        results=["c"]).c
 
 
 def triangles(graph) -> int:
