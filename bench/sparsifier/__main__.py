@@ -1,6 +1,6 @@
 """Time tulle-opt --tulle-sparsifier against mlir-opt --sparsifier, on kernels of MLIR's tests.
 
-    python3 bench/sparsifier [--tulle build/release/bin/tulle-opt] [--what kernels,conversions] [NAME…]
+    python3 bench/sparsifier [--tulle build/release/bin/tulle-opt] [--what kernels,conversions,reshapes] [NAME…]
 
 Each kernel is a module that makes its inputs and times its calls itself (`--print` shows it). Both compile it,
 upstream once for each vector length of --vl, and mlir-runner runs them in turn, --rounds times; the least time of the calls, in ms.
@@ -107,7 +107,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names of kernels (default: all)")
     parser.add_argument("--tulle", default="build/release/bin/tulle-opt", help="the compiler to time")
-    parser.add_argument("--what", default="kernels,conversions", help="which groups")
+    parser.add_argument("--what", default="kernels,conversions,reshapes", help="which groups: kernels, conversions, reshapes")
     parser.add_argument("--vl", default="1,8,16", type=lambda text: text.split(","), help="upstream's vector lengths")
     parser.add_argument("--calls", default=7, type=int, help="calls that are timed")
     parser.add_argument("--rounds", default=3, type=int, help="runs of each program")
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--json", type=Path, help="a file for the rows")
     parser.add_argument("--print", action="store_true", help="print the modules only")
     arguments = parser.parse_args()
-    groups = {"kernels": kernels.KERNELS, "conversions": kernels.CONVERSIONS}
+    groups = {"kernels": kernels.KERNELS, "conversions": kernels.CONVERSIONS, "reshapes": kernels.RESHAPES}
     chosen = [kernel for name in arguments.what.split(",") for kernel in groups[name]
               if not arguments.names or any(part in kernel.name for part in arguments.names)]
     if arguments.print:

@@ -135,3 +135,14 @@ CONVERSIONS = (
     + [conversion("ijk", a, b, CUBE) for a in TENSORS for b in TENSORS if a != b]
     + [conversion("ij", a, b, SMALL, entries=512) for a, b in [("dense", "csr"), ("dense", "csc"), ("csr", "dense"),
                                                                ("csc", "dense"), ("coo", "dense")]])
+
+FLAT = "tensor<{}xf64, #sparse_tensor.encoding<{{{{ map = (i) -> (i : compressed) }}}}>>".format(ROWS * ROWS)
+COLLAPSE = "tensor.collapse_shape %arg0 [[0, 1]] : {0} into "
+RESHAPES = [
+    Kernel("collapse CSR", "ij->k", "csr->vector", {"i": ROWS, "j": ROWS, "k": ROWS * ROWS},
+           op="  %result = " + COLLAPSE + "{result}\n  return %result : {result}"),
+    Kernel("collapse CSR, expand to CSR", "ij->kl", "csr->csr", {"i": ROWS, "j": ROWS, "k": ROWS // 2, "l": ROWS * 2},
+           op="  %flat = " + COLLAPSE + FLAT + "\n"
+              f"  %result = tensor.expand_shape %flat [[0, 1]] output_shape [{ROWS // 2}, {ROWS * 2}] : " + FLAT +
+              " into {result}\n  return %result : {result}"),
+]

@@ -71,31 +71,32 @@ runtime::Tensor copyReversed(const runtime::Tensor &tensor, unsigned dimension) 
   return evaluate(text, {{"A", &tensor}}, "Y", tensor.dims, formatOf(tensor));
 }
 
-/// By way of a vector: its element l is at the digits of l.
-runtime::Tensor copyReshaped(const runtime::Tensor &tensor, const std::vector<int64_t> &dims) {
-  std::vector<std::string> digits, terms, names = format::dimensionNames(unsigned(dims.size()));
+/// The digits of l, which is the number of an element in row-major order.
+std::vector<std::string> digitsOf(const std::vector<int64_t> &dims, const char *quotient, const char *rest) {
+  std::vector<std::string> digits;
   int64_t stride = 1;
-  for (size_t d = tensor.dims.size(); d-- > 0; stride *= tensor.dims[d])
-    digits.insert(digits.begin(), d == 0 ? fmt::format("l / {}", stride)
-                                         : fmt::format("l / {} % {}", stride, tensor.dims[d]));
-  stride = 1;
   for (size_t d = dims.size(); d-- > 0; stride *= dims[d])
-    terms.insert(terms.begin(), fmt::format("{}*{}", stride, names[d]));
+    digits.insert(digits.begin(), fmt::format("l {} {}", quotient, stride) +
+                                      (d == 0 ? "" : fmt::format(" {} {}", rest, dims[d])));
+  return digits;
+}
+
+/// A vector, stored by the digits that the result's coordinates are, so that the result is a view of it.
+runtime::Tensor copyReshaped(const runtime::Tensor &tensor, const std::vector<int64_t> &dims) {
   const bool dense = format::isAllDense(tensor.encoding);
-  format::Encoding vector = format::parseFormat(dense ? "dense" : "(l) -> (l : compressed)", 1),
-                   made = format::parseFormat(dense              ? "dense"
-                                              : dims.size() == 2 ? "CSR"
-                                                                 : "CSF",
-                                              unsigned(dims.size()));
-  for (format::Encoding *encoding : {&vector, &made}) {
-    encoding->fill = tensor.encoding->fill;
-    encoding->implicitVal = tensor.encoding->implicitVal;
-  }
-  // The stride is the number of elements by now.
+  std::vector<std::string> levels = digitsOf(dims, "floordiv", "mod");
+  for (size_t l = 0; l < levels.size(); ++l)
+    levels[l] += dense || (l == 0 && levels.size() == 2) ? " : dense" : " : compressed";
+  format::Encoding vector = format::parseFormat(fmt::format("(l) -> ({})", fmt::join(levels, ", ")), 1);
+  vector.fill = tensor.encoding->fill;
+  vector.implicitVal = tensor.encoding->implicitVal;
+  int64_t count = 1;
+  for (int64_t size : dims)
+    count *= size;
   const runtime::Tensor flat =
-      evaluate(fmt::format("V(l) = A({})", fmt::join(digits, ", ")), {{"A", &tensor}}, "V", {stride}, vector);
-  return evaluate(fmt::format("B({}) = V({})", fmt::join(names, ", "), fmt::join(terms, " + ")),
-                  {{"V", &flat}}, "B", dims, made);
+      evaluate(fmt::format("V(l) = A({})", fmt::join(digitsOf(tensor.dims, "/", "%"), ", ")),
+               {{"A", &tensor}}, "V", {count}, vector);
+  return runtime::reshaped(flat, dims).value();
 }
 
 runtime::Tensor copyGathered(const runtime::Tensor &tensor, std::span<const int64_t> rows) {

@@ -143,10 +143,12 @@ std::optional<Encoding> reshaped(const Encoding &encoding, const std::vector<Dig
 }
 
 /// The dimension, and the digit of it, that is a digit of the whole; nullopt where it is of no single one.
-static std::optional<Digit> digitWithin(const Digit &digit, const std::vector<Digit> &outer) {
+/// `before` so many of that digit were asked for before: dimensions of size 1 can be the same one.
+static std::optional<Digit> digitWithin(const Digit &digit, const std::vector<Digit> &outer, size_t before) {
   // One of size 1 lies within others, too.
-  if (auto whole = std::ranges::find(outer, digit); whole != outer.end())
-    return Digit{unsigned(whole - outer.begin()), 1, 0};
+  for (unsigned d = 0; d < outer.size(); ++d)
+    if (outer[d] == digit && before-- == 0)
+      return Digit{d, 1, 0};
   for (unsigned d = 0; d < outer.size(); ++d) {
     const Digit &own = outer[d];
     const __int128 end = __int128(own.stride) * own.modulus, reached = __int128(digit.stride) * digit.modulus;
@@ -164,7 +166,9 @@ std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<D
   Encoding made = encoding;
   made.dims = denseEncoding(unsigned(outer.size())).dims;
   for (size_t l = 0; l < made.levels.size(); ++l) {
-    const std::optional<Digit> inner = digitWithin((*whole)[l], outer);
+    const auto own = whole->begin() + ptrdiff_t(l);
+    const std::optional<Digit> inner =
+        digitWithin(*own, outer, size_t(std::count(whole->begin(), own, *own)));
     if (!inner)
       return std::nullopt;
     made.levels[l].name.clear();
@@ -191,9 +195,11 @@ std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Dig
   for (size_t l = 0; l < encoding.levels.size(); ++l) {
     const Level &level = encoding.levels[l];
     const Digit &own = (*whole)[l];
+    // One of size 1 that has a level of its own is a digit of every other level, too.
+    auto isOther = [&](const Digit &part) { return part != own && std::ranges::count(*whole, part) > 0; };
     std::vector<Digit> inside;
     std::ranges::copy_if(coarsestFirst, std::back_inserter(inside),
-                         [&](const Digit &part) { return isPartOf(part, own); });
+                         [&](const Digit &part) { return isPartOf(part, own) && !isOther(part); });
     if (!isFull(level.format) || inside.empty())
       inside = {own};
     for (const Digit &part : inside) {

@@ -259,6 +259,16 @@ def test_shapes_change_as_numpys(matrix):
         A.reshape(7, 7)
 
 
+@pytest.mark.parametrize("shape", [(8, 15), (1, 120), (120, 1), (1, 1, 120, 1), (5, 1, 24), (2, 1, 1, 60), (7, 1)])
+@pytest.mark.parametrize("format", ["CSR", "CSC", "COO", "BCSR(2,5)"])
+def test_a_shape_that_no_level_has_is_a_copy(matrix, shape, format):
+    S = matrix(7, 1) if shape == (7, 1) else matrix(12, 10)
+    A = tl.asarray(S).to(format)
+    made = A.reshape(*shape)
+    np.testing.assert_array_equal(made.todense(), S.toarray().reshape(shape))
+    np.testing.assert_array_equal(made.reshape(S.shape).todense(), S.toarray())
+
+
 def test_nothing_becomes_dense_by_itself(matrix):
     A = tl.asarray(matrix())
     with pytest.raises(TypeError, match="todense"):

@@ -63,8 +63,21 @@ TEST(Order, DigitsMergeIntoTheirNumber) {
 }
 
 TEST(Order, RadicesThatDoNotSplitEachOther) {
-  EXPECT_EQ(order("(i) -> (i floordiv 4 : dense, i mod 4 : dense)",
-                  "(i) -> (i floordiv 6 : compressed, i mod 6 : dense)")
+  EXPECT_EQ(order("(i,j) -> (i floordiv 4 : dense, j : compressed, i mod 4 : dense)",
+                  "(i,j) -> (i floordiv 6 : compressed, i mod 6 : dense, j : compressed)")
+                .sortedLevels(),
+            0u);
+}
+
+TEST(Order, AllDigitsOfANumberAreItsOrder) {
+  const std::string byFour = "(i,j) -> (j : dense, i floordiv 4 : dense, i mod 4 : compressed)";
+  EXPECT_TRUE(order(byFour, "(i,j) -> (j : dense, i floordiv 6 : dense, i mod 6 : compressed)").sorted());
+  EXPECT_TRUE(order("(i) -> (i floordiv 20 : dense, i floordiv 4 mod 5 : compressed, i mod 4 : compressed)",
+                    "(i) -> (i floordiv 6 : dense, i mod 6 : compressed)")
+                  .sorted());
+  // Without the digits in between they are not.
+  EXPECT_EQ(order("(i) -> (i floordiv 20 : dense, i mod 4 : dense, i floordiv 4 mod 5 : compressed)",
+                  "(i) -> (i floordiv 6 : dense, i mod 6 : compressed)")
                 .sortedLevels(),
             0u);
 }

@@ -24,7 +24,7 @@ class Follower {
 public:
   explicit Follower(const std::vector<Expr> &keys) {
     for (const Expr &key : keys)
-      rest.push_back(partOf(key));
+      append(partOf(key));
   }
 
   /// From here on, these coordinates are looked at one at a time.
@@ -43,6 +43,15 @@ public:
   }
 
 private:
+  /// A key that has the digits below those of the key before is one with it: by `i floordiv 6, i mod 6` is by
+  /// i.
+  void append(const Part &key) {
+    if (!rest.empty() && rest.back().quantity == key.quantity && rest.back().low == key.high)
+      rest.back().low = key.low;
+    else
+      rest.push_back(key);
+  }
+
   /// Where nothing but the dimensions that a counter names is fixed, it numbers what comes next, one after
   /// the other (Strategies.h: countersAscend), and so fixes all there is; where all is fixed, it is as well.
   bool advanceCounter(const format::ExprNode &counter) {
