@@ -72,7 +72,7 @@ static void declare(CLI::App &app, Options &options) {
          "Generators or files, instead of each kernel's own: grid2d:N, grid3d27:N, uniform:R:C:K, rmat:S:D, "
          "lower:SPEC, 2000x3000x4000:DENSITY, vectors:N:COUNT:COUNT, nm24:R:C, "
          "blocks:ROWS:SIZE:PER-ROW, band:N:WIDTH, butterfly:N:BLOCK, pruned:R:C:BLOCK:PERCENT, "
-         "batch:COUNT:LEAST:MOST, rows:COUNT:LEAST:MOST, sorted:SPEC, pixels:HEIGHT:WIDTH, "
+         "batch:COUNT:LEAST:MOST, rows:COUNT:LEAST:MOST, sorted:SPEC, pixels:HEIGHT:WIDTH[:TAPS:STRIDE], "
          "voxels:SIZE:PERCENT, FILE.mtx, FILE.tns")
       ->delimiter(',');
   app.add_option("--data", selection.data, "The folder whose files .mtx and .mtx.gz are the inputs of real")

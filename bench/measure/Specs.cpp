@@ -186,49 +186,49 @@ static Entries lower(const Entries &all) {
   return withValues(std::move(entries));
 }
 
-/// For each place that there is, the numbers of those around it, itself among them: a table whose value is
-/// the neighbor's number. `number` has -1 where there is none, and a margin.
-static Entries neighbors(const std::vector<int64_t> &number, const std::vector<int64_t> &offsets) {
+/// For each center, the numbers of the places around it, itself among them: a table whose value is the
+/// neighbor's number. `number` has -1 where there is no place, and a margin.
+static Entries neighbors(const std::vector<int64_t> &number, const std::vector<int64_t> &centers,
+                         const std::vector<int64_t> &offsets) {
   std::vector<int64_t> row, tap;
   std::vector<double> met;
-  int64_t rows = 0;
-  for (size_t at = 0; at < number.size(); ++at) {
-    if (number[at] < 0)
-      continue;
+  for (size_t i = 0; i < centers.size(); ++i)
     for (size_t r = 0; r < offsets.size(); ++r)
-      if (const int64_t there = number[size_t(int64_t(at) + offsets[r])]; there >= 0) {
-        row.push_back(rows);
+      if (const int64_t there = number[size_t(centers[i] + offsets[r])]; there >= 0) {
+        row.push_back(int64_t(i));
         tap.push_back(int64_t(r));
         met.push_back(double(there));
       }
-    ++rows;
-  }
   Entries entries;
   entries.type = ElementType::F64;
-  entries.dims = {rows, int64_t(offsets.size())};
+  entries.dims = {int64_t(centers.size()), int64_t(offsets.size())};
   entries.coords = {row, tap};
   entries.values.resize(met.size() * sizeof(double));
   std::memcpy(entries.values.data(), met.data(), entries.values.size());
   return entries;
 }
 
-/// The 3 by 3 pixels around each.
-static Entries pixels(int64_t height, int64_t width) {
-  const int64_t line = width + 2;
-  std::vector<int64_t> number(size_t((height + 2) * line), -1), offsets;
+/// The `taps` by `taps` pixels around every `stride`th of every `stride`th line.
+static Entries pixels(int64_t height, int64_t width, int64_t taps, int64_t stride) {
+  const int64_t margin = taps / 2, line = width + 2 * margin;
+  std::vector<int64_t> number(size_t((height + 2 * margin) * line), -1), centers, offsets;
   for (int64_t y = 0; y < height; ++y)
-    for (int64_t x = 0; x < width; ++x)
-      number[size_t((y + 1) * line + x + 1)] = y * width + x;
-  for (int64_t y : {-1, 0, 1})
-    for (int64_t x : {-1, 0, 1})
+    for (int64_t x = 0; x < width; ++x) {
+      const int64_t at = (y + margin) * line + x + margin;
+      number[size_t(at)] = y * width + x;
+      if (y % stride == 0 && x % stride == 0)
+        centers.push_back(at);
+    }
+  for (int64_t y = -margin; y <= margin; ++y)
+    for (int64_t x = -margin; x <= margin; ++x)
       offsets.push_back(y * line + x);
-  return neighbors(number, offsets);
+  return neighbors(number, centers, offsets);
 }
 
 /// The 3 by 3 by 3 voxels around each of `percent` of those in a shell, three thick, of a ball in a cube.
 static Entries voxels(int64_t size, int64_t percent) {
   const int64_t line = size + 2, twice = size * 9 / 10; // the ball's diameter
-  std::vector<int64_t> number(size_t(line * line * line), -1), offsets;
+  std::vector<int64_t> number(size_t(line * line * line), -1), centers, offsets;
   uint64_t state = 7;
   int64_t count = 0;
   for (int64_t x = 0; x < size; ++x)
@@ -238,15 +238,17 @@ static Entries voxels(int64_t size, int64_t percent) {
         for (int64_t at : {x, y, z})
           square += (2 * at - size + 1) * (2 * at - size + 1);
         state = state * 6364136223846793005u + 1442695040888963407u;
-        if (square >= (twice - 3) * (twice - 3) && square < (twice + 3) * (twice + 3) &&
-            int64_t((state >> 33) % 100) < percent)
-          number[size_t(((x + 1) * line + y + 1) * line + z + 1)] = count++;
+        if (square < (twice - 3) * (twice - 3) || square >= (twice + 3) * (twice + 3) ||
+            int64_t((state >> 33) % 100) >= percent)
+          continue;
+        centers.push_back(((x + 1) * line + y + 1) * line + z + 1);
+        number[size_t(centers.back())] = count++;
       }
   for (int64_t x : {-1, 0, 1})
     for (int64_t y : {-1, 0, 1})
       for (int64_t z : {-1, 0, 1})
         offsets.push_back((x * line + y) * line + z);
-  return neighbors(number, offsets);
+  return neighbors(number, centers, offsets);
 }
 
 /// The rows in ascending order of the columns of their first entries, empty ones first.
@@ -270,9 +272,9 @@ static Entries sortedRows(Entries all) {
 static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std::string> &parts,
                                                            const std::string &spec) {
   const std::string &kind = parts[0];
-  const bool known = ((kind == "pixels" || kind == "voxels") && parts.size() == 3) ||
-                     (kind == "band" && parts.size() == 3) || (kind == "butterfly" && parts.size() == 3) ||
-                     (kind == "pruned" && parts.size() == 5) ||
+  const bool known = (kind == "pixels" && (parts.size() == 3 || parts.size() == 5)) ||
+                     (kind == "voxels" && parts.size() == 3) || (kind == "band" && parts.size() == 3) ||
+                     (kind == "butterfly" && parts.size() == 3) || (kind == "pruned" && parts.size() == 5) ||
                      ((kind == "batch" || kind == "rows") && parts.size() == 4);
   if (!known)
     return std::nullopt;
@@ -284,8 +286,12 @@ static std::optional<std::pair<Entries, Entries>> workload(const std::vector<std
     return {{band(n[0], n[1]), {}}};
   }
   if (kind == "pixels") {
-    requireMemory(runtime::checkedMul(9 * n[0], n[1], spec), 2, spec);
-    return {{pixels(n[0], n[1]), {}}};
+    const int64_t taps = n.size() > 2 ? n[2] : 3, stride = n.size() > 2 ? n[3] : 1;
+    if (taps % 2 == 0 || stride < 1)
+      throw Error("bench: taps are an odd number, and a stride is 1 or more, in " + spec);
+    const int64_t around = runtime::checkedMul(taps, taps, spec), all = runtime::checkedMul(n[0], n[1], spec);
+    requireMemory(runtime::checkedMul(around, all, spec), 2, spec);
+    return {{pixels(n[0], n[1], taps, stride), {}}};
   }
   if (kind == "voxels") {
     requireMemory(runtime::checkedMul(27 * n[0], runtime::checkedMul(n[0], n[0], spec), spec), 1, spec);

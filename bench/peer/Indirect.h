@@ -9,6 +9,8 @@ namespace tulle::bench {
 runtime::Tensor coordinates(const Task &task, unsigned dimension);
 /// A, whose values are numbers, as a matrix of integers: -1 where it stores none.
 runtime::Tensor table(const Task &task);
+/// How many pixels a table of neighbors is of: one more than the largest number.
+int64_t pixelsOf(const Task &task);
 
 /// A subscript that `count` integers give.
 struct Subscript {

@@ -24,6 +24,12 @@ Tensor table(const Task &task) {
   return made;
 }
 
+int64_t pixelsOf(const Task &task) {
+  const CsrView a = task.input.a().view();
+  const double *end = a.value + a.pos[a.rows];
+  return a.value == end ? 0 : int64_t(*std::max_element(a.value, end)) + 1;
+}
+
 static float *values(const Tensor &tensor) { return static_cast<float *>(tensor.values()); }
 static Tensor memory(std::vector<int64_t> dims) {
   return runtime::makeDense(ElementType::F32, std::move(dims), false);
@@ -72,7 +78,7 @@ static std::optional<Runner> convolving(const Task &task) {
                                     : nullptr;
   if (!loop)
     return std::nullopt;
-  const Tensor t = table(task), image = task.features("x", task.input.rows()),
+  const Tensor t = table(task), image = task.features("x", pixelsOf(task)),
                weights = task.dense("W", {task.input.columns(), task.n, task.n}),
                out = memory({task.input.rows(), task.n});
   const Neighbors neighbors{t.dims[0], t.dims[1], subscript(t).at};

@@ -96,10 +96,14 @@ def table():
     return t
 
 
+def pixels():
+    return int(A.data.max()) + 1
+
+
 @functools.lru_cache(maxsize=1)
 def with_zeros(n, kind):
     """The pixels, and a row of zeros for number -1."""
-    return numpy.concatenate([features("x", A.shape[0], n, kind), numpy.zeros((1, n), TYPES[kind])])
+    return numpy.concatenate([features("x", pixels(), n, kind), numpy.zeros((1, n), TYPES[kind])])
 
 
 def convolution(t, x, w):
@@ -108,6 +112,16 @@ def convolution(t, x, w):
         met = t[:, r] >= 0
         out[met] += x[t[met, r]] @ w[r]
     return out
+
+
+def table_of_others():
+    """The table; None where each output meets its own pixel alone, so that nothing has to be copied."""
+    t = table()
+    return None if numpy.array_equal(t, numpy.arange(pixels())[:, None]) else t
+
+
+def im2col(t, x, w):
+    return (x[:-1] if t is None else x[t].reshape(len(t), -1)) @ w.reshape(-1, w.shape[2])
 
 
 def product(a, b, ordered):
@@ -173,9 +187,8 @@ def operation(name, form, target, n, kind):
         "Convert": (lambda: (stored(form),), lambda a: convert(a, target)),
         "gather": (lambda: (features("x", A.shape[1], n, kind), subscript()), lambda x, s: x[s]),
         "scatter": (lambda: (A.shape[1], subscript(), features("y", A.nnz, n, kind)), scatter),
-        "convolution": (lambda: (table(), features("x", A.shape[0], n, kind), weights()), convolution),
-        "im2col": (lambda: (table(), with_zeros(n, kind), weights()),
-                   lambda t, x, w: x[t].reshape(len(t), -1) @ w.reshape(-1, w.shape[2])),
+        "convolution": (lambda: (table(), features("x", pixels(), n, kind), weights()), convolution),
+        "im2col": (lambda: (table_of_others(), with_zeros(n, kind), weights()), im2col),
         "row sums": (lambda: rows(kind), lambda awkward, a: awkward.sum(a, axis=1), elements),
         "row maxima": (lambda: rows(kind), lambda awkward, a: awkward.max(a, axis=1), elements),
         "row squares": (lambda: rows(kind), lambda awkward, a: a * a + a, elements),

@@ -124,6 +124,10 @@ static void pushConvolutions(std::vector<Kernel> &list) {
   };
   add("convolution 64", 64, "pixels:56:56", {over(0.8, kIm2col)});
   add("convolution 128", 128, "pixels:28:28", {over(0.8, kIm2col)});
+  add("strided convolution 64", 64, "pixels:56:56:3:2", {over(1, kIm2col)});
+  add("strided convolution 128", 128, "pixels:28:28:3:2", {over(1, kIm2col)});
+  add("1x1 convolution 64", 64, "pixels:56:56:1:1", {over(1, kIm2col)});
+  add("1x1 convolution 128", 128, "pixels:28:28:1:1", {over(1, kIm2col)});
   add("voxel convolution 32", 32, "voxels:128:80", {over(3, "NumPy"), over(0.9, "loop")});
 }
 

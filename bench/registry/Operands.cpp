@@ -102,7 +102,7 @@ std::map<std::string, Tensor> operands(const Task &task) {
     return {{"s", coordinates(task, 1)}, {"d", coordinates(task, 0)}, {"w", weights}, named(task, "x", last)};
   }
   case Op::Convolution:
-    return {{"t", table(task)}, named(task, "x", dims[0]), {"W", task.dense("W", {last, n, n})}};
+    return {{"t", table(task)}, named(task, "x", pixelsOf(task)), {"W", task.dense("W", {last, n, n})}};
   case Op::HStack:
   case Op::VStack:
   case Op::BlockDiagonal:
