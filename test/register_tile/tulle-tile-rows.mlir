@@ -95,6 +95,44 @@ module attributes {tulle.cpu = #avx512} {
 
 // -----
 
+// Elements at a position that is loaded, and a depth that may be 0: no element is loaded then, as before.
+  // CHECK-LABEL: func.func @unknown_depth
+  // CHECK-SAME: %[[DEPTH:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index)
+  // CHECK: %[[SOME:.*]] = arith.cmpi sgt, %[[DEPTH]], %c0 : index
+  // CHECK: %[[BEHIND:.*]] = arith.select %[[SOME]], %c32, %c0 : index
+  // CHECK: scf.for %{{.*}} = %c0 to %[[BEHIND]] step
+  // CHECK: scf.for %{{.*}} = %c0 to %[[DEPTH]] step %c1 iter_args
+  // CHECK: scf.for %{{.*}} = %[[BEHIND]] to %c32 step %c1 {
+func.func @unknown_depth(%a: memref<?xf64>, %b: memref<?xf64>, %pos: memref<?xindex>, %depth: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c = memref.alloc(%n) : memref<?xf64>
+  %begin = memref.load %pos[%c0] : memref<?xindex>
+  scf.for %i = %c0 to %c32 step %c1 {
+    %in = arith.muli %i, %n : index
+    %ci = arith.addi %begin, %in : index
+    %ai = arith.muli %i, %depth : index
+    scf.for %p = %c0 to %depth step %c1 {
+      %ap = arith.addi %ai, %p : index
+      %x = memref.load %a[%ap] : memref<?xf64>
+      %bp = arith.muli %p, %n : index
+      scf.for %k = %c0 to %n step %c1 {
+        %bk = arith.addi %bp, %k : index
+        %y = memref.load %b[%bk] : memref<?xf64>
+        %at = arith.addi %ci, %k : index
+        %old = memref.load %c[%at] : memref<?xf64>
+        %m = arith.mulf %x, %y : f64
+        %s = arith.addf %old, %m : f64
+        memref.store %s, %c[%at] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
+
+// -----
+
 // Rows that depend on each other, rows that share nothing, and rows of their own entries have no tile.
 module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK-LABEL: func.func @dependent

@@ -114,10 +114,7 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;
   found.init = findInitLoop(found.nest.top(), store.getMemRef());
-  // Where bounds are tested, there is an iteration of the loop over p.
-  const bool tested = !knowsBounds(found.nest, rows);
-  const bool fits =
-      found.init ? !tested && updatesInitialized(found) : tested || isAlwaysDereferenceable(store);
+  const bool fits = !found.init || (knowsBounds(found.nest, rows) && updatesInitialized(found));
   return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -191,6 +188,8 @@ public:
     columns = {inner.getLowerBound(), inner.getUpperBound()};
     if (!knowsBounds(nest, rows))
       behind = select(testBounds(), behind, first);
+    else if (!init && !isAlwaysDereferenceable(nest.store))
+      behind = select(hasIterations(), behind, first);
     if (init)
       startsFromInit = is(arith::CmpIPredicate::eq, columns.end, init->size);
     Value step = constant(shape.rows * shape.groups);
@@ -223,6 +222,15 @@ private:
   Value block;          ///< the first row of the block in the making
 
   using Maps = ArrayRef<IRMapping>; ///< for each row, what its operations outside of the inner loop became
+
+  /// At run time: whether the loops over p, whose bounds are known, have an iteration: elements of a row may
+  /// be read and written.
+  Value hasIterations() {
+    Value all = boolean(true);
+    for (scf::ForOp outer : nest.outers)
+      all = both(all, isLess(outer.getLowerBound(), outer.getUpperBound()));
+    return all;
+  }
 
   /// At run time: whether all rows have the same iterations over p, some, and all of these the same columns;
   /// both are set.
