@@ -460,7 +460,8 @@ def CoalesceSegments : FunctionPass<"tulle-coalesce-segments", tulle # arith # s
 def NormalizeLoops : FunctionPass<"tulle-normalize-loops", arith # scf, "Count the coordinates of consecutive levels from 0", [{
   A loop whose body subtracts its lower bound from its index (the coordinates below a parent of a ragged or banded level) counts from 0. A loop
   from 0 that does nothing where its index is not below a bound that is known before it (the coordinates that another level has, too)
-  ends there. What the loop updates is then seen to be the same for all iterations of a loop around. A value that a loop carries only to add
+  ends there. What the loop updates is then seen to be the same for all iterations of a loop around. A loop, or a nest, that changes
+  nothing where a condition does not hold that is known before it (`where A(i,j) & (x(i) > 0)`) has no iterations then. A value that a loop carries only to add
   the same to it in each iteration (the entries of a row, by a maximum that has to know whether all are stored) is computed behind it.
 }]>;
 

@@ -147,3 +147,90 @@ func.func @reads_counter(%a: memref<?xindex>, %end: index) -> (index, index) {
   } {tulle.loop = #tulle.loop<reduction>}
   return %count, %sum : index, index
 }
+
+// Where the condition does not hold, each iteration carries on what it was given, or writes back what it read: there are none then.
+// CHECK-LABEL: func.func @only_if
+// CHECK-SAME: %[[A:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %[[BEGIN:[a-z0-9]*]]: index, %[[END:[a-z0-9]*]]: index, %[[IF:[a-z0-9]*]]: i1
+// CHECK: %[[REACHED:.*]] = arith.select %[[IF]], %[[END]], %[[BEGIN]] : index
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[REACHED]] step %{{.*}} iter_args
+// CHECK-NOT: arith.select
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK-NEXT: scf.yield %[[SUM]]
+// CHECK: %[[REACHED:.*]] = arith.select %[[IF]], %[[END]], %[[BEGIN]] : index
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[REACHED]] step
+// CHECK-NOT: arith.select
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK-NEXT: memref.store %[[SUM]]
+func.func @only_if(%a: memref<?xf64>, %c: memref<?xf64>, %begin: index, %end: index, %if: i1) -> f64 {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  %sum = scf.for %p = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+    %x = memref.load %a[%p] : memref<?xf64>
+    %more = arith.addf %s, %x : f64
+    %next = arith.select %if, %more, %s : f64
+    scf.yield %next : f64
+  } {tulle.loop = #tulle.loop<reduction>}
+  scf.for %p = %begin to %end step %c1 {
+    %old = memref.load %c[%p] : memref<?xf64>
+    %more = arith.addf %old, %sum : f64
+    %next = arith.select %if, %more, %old : f64
+    memref.store %next, %c[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  return %sum : f64
+}
+
+// Of a nest that knows the condition, the outermost loop; the loop around that is where it is computed.
+// CHECK-LABEL: func.func @nest_only_if
+// CHECK-SAME: %{{.*}}: memref<?xf64>, %{{.*}}: memref<?xf64>, %{{.*}}: memref<?xi1>, %[[ROWS:[a-z0-9]*]]: index, %[[DEPTH:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index
+// CHECK: scf.for %{{.*}} = %c0 to %[[ROWS]]
+// CHECK: %[[IF:.*]] = memref.load
+// CHECK: %[[REACHED:.*]] = arith.select %[[IF]], %[[DEPTH]], %c0 : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[REACHED]]
+// CHECK: scf.for %{{.*}} = %c0 to %[[N]]
+func.func @nest_only_if(%a: memref<?xf64>, %c: memref<?xf64>, %ifs: memref<?xi1>, %rows: index, %depth: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %rows step %c1 {
+    %if = memref.load %ifs[%i] : memref<?xi1>
+    scf.for %p = %c0 to %depth step %c1 {
+      %x = memref.load %a[%p] : memref<?xf64>
+      scf.for %k = %c0 to %n step %c1 {
+        %old = memref.load %c[%k] : memref<?xf64>
+        %more = arith.addf %old, %x : f64
+        %next = arith.select %if, %more, %old : f64
+        memref.store %next, %c[%k] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+    } {tulle.loop = #tulle.loop<reduction>}
+  } {tulle.loop = #tulle.loop<reduction>}
+  return
+}
+
+// What changes something in any case runs: another element's value, another condition, one that each iteration has itself.
+// CHECK-LABEL: func.func @in_any_case
+// CHECK-COUNT-3: scf.for %{{.*}} = %c0 to %arg2 step
+func.func @in_any_case(%a: memref<?xf64>, %c: memref<?xf64>, %end: index, %if: i1, %other: i1) -> (f64, f64, f64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %p = %c0 to %end step %c1 {
+    %old = memref.load %a[%p] : memref<?xf64>
+    %next = arith.select %if, %zero, %old : f64
+    memref.store %next, %c[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  %two:2 = scf.for %p = %c0 to %end step %c1 iter_args(%s = %zero, %t = %zero) -> (f64, f64) {
+    %x = memref.load %a[%p] : memref<?xf64>
+    %s1 = arith.addf %s, %x : f64
+    %s2 = arith.select %if, %s1, %s : f64
+    %t1 = arith.mulf %t, %x : f64
+    %t2 = arith.select %other, %t1, %t : f64
+    scf.yield %s2, %t2 : f64, f64
+  } {tulle.loop = #tulle.loop<reduction>}
+  %own = scf.for %p = %c0 to %end step %c1 iter_args(%s = %zero) -> (f64) {
+    %x = memref.load %a[%p] : memref<?xf64>
+    %some = arith.cmpf ogt, %x, %zero : f64
+    %s1 = arith.addf %s, %x : f64
+    %s2 = arith.select %some, %s1, %s : f64
+    scf.yield %s2 : f64
+  } {tulle.loop = #tulle.loop<reduction>}
+  return %two#0, %two#1, %own : f64, f64, f64
+}

@@ -106,6 +106,68 @@ scf::ForOp countBehind(scf::ForOp loop, unsigned counter) {
   return made;
 }
 
+/// Whether a store writes what its element has already where the condition of the select does not hold.
+bool writesBack(memref::StoreOp store, arith::SelectOp select) {
+  auto load = select.getFalseValue().getDefiningOp<memref::LoadOp>();
+  return load && load->getBlock() == store->getBlock() && load.getMemRef() == store.getMemRef() &&
+         load.getIndices() == store.getIndices();
+}
+
+/// What a loop makes of what it carries and of what it stores, if that is a selection by one condition, which
+/// is known before the loop: without it, an iteration changes nothing.
+SmallVector<arith::SelectOp> guardedUpdates(scf::ForOp loop) {
+  SmallVector<arith::SelectOp> updates;
+  auto add = [&](Value value, auto isOld) {
+    auto select = value.getDefiningOp<arith::SelectOp>();
+    const bool guards = select && select.getCondition().getType().isInteger(1) && isOld(select) &&
+                        loop.isDefinedOutsideOfLoop(select.getCondition()) &&
+                        (updates.empty() || updates.front().getCondition() == select.getCondition());
+    if (guards)
+      updates.push_back(select);
+    return guards;
+  };
+  for (auto [next, carried] : llvm::zip_equal(
+           cast<scf::YieldOp>(loop.getBody()->getTerminator()).getOperands(), loop.getRegionIterArgs()))
+    if (!add(next, [&](arith::SelectOp select) { return select.getFalseValue() == carried; }))
+      return {};
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      if (!add(store.getValueToStore(), [&](arith::SelectOp select) { return writesBack(store, select); }))
+        return {};
+    } else if (!onlyLoads(&op)) {
+      return {};
+    }
+  }
+  return updates;
+}
+
+/// The outermost loop around, all of whose iterations change nothing but by this one, and that knows the
+/// condition.
+scf::ForOp outermostGuarded(scf::ForOp loop, Value condition) {
+  for (auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
+       around && around.isDefinedOutsideOfLoop(condition) &&
+       llvm::equal(loop.getInitArgs(), around.getRegionIterArgs()) &&
+       llvm::equal(around.getYieldedValues(), loop.getResults()) &&
+       llvm::all_of(around.getBody()->without_terminator(),
+                    [&](Operation &op) { return &op == loop || onlyLoads(&op); });
+       around = dyn_cast<scf::ForOp>(loop->getParentOp()))
+    loop = around;
+  return loop;
+}
+
+/// No iterations without the condition.
+void runOnlyIf(scf::ForOp innermost, ArrayRef<arith::SelectOp> updates) {
+  const Value condition = updates.front()->getOperand(0);
+  scf::ForOp loop = outermostGuarded(innermost, condition);
+  levels::Indices at(loop);
+  loop.getUpperBoundMutable().assign(
+      arith::SelectOp::create(at.b, at.loc, condition, loop.getUpperBound(), loop.getLowerBound()));
+  for (arith::SelectOp update : updates) {
+    update.replaceAllUsesWith(update.getTrueValue());
+    update.erase();
+  }
+}
+
 struct NormalizeLoops : impl::NormalizeLoopsBase<NormalizeLoops> {
   void runOnOperation() override {
     for (scf::ForOp loop : loopsIn(getOperation())) {
@@ -115,6 +177,8 @@ struct NormalizeLoops : impl::NormalizeLoopsBase<NormalizeLoops> {
         countFromZero(loop, offsets);
       if (scf::IfOp branch = boundedBody(loop))
         clip(loop, branch);
+      if (SmallVector<arith::SelectOp> updates = guardedUpdates(loop); !updates.empty())
+        runOnlyIf(loop, updates);
     }
   }
 };
