@@ -84,6 +84,11 @@ std::vector<std::string> digitsOf(const std::vector<int64_t> &dims, const char *
 /// A vector, stored by the digits that the result's coordinates are, so that the result is a view of it.
 runtime::Tensor copyReshaped(const runtime::Tensor &tensor, const std::vector<int64_t> &dims) {
   const bool dense = format::isAllDense(tensor.encoding);
+  if (std::ranges::count(dims, 0) > 0) { // no digits, and no elements
+    const char *name = dense ? "dense" : dims.size() == 2 ? "CSR" : "CSF";
+    return engine::convert(runtime::makeDense(tensor.type, dims),
+                           format::parseFormat(name, unsigned(dims.size())));
+  }
   std::vector<std::string> levels = digitsOf(dims, "floordiv", "mod");
   for (size_t l = 0; l < levels.size(); ++l)
     levels[l] += dense || (l == 0 && levels.size() == 2) ? " : dense" : " : compressed";

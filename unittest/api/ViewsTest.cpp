@@ -93,6 +93,10 @@ TEST(Views, ReshapeIsTheSameBuffersWhereLevelsAreDigits) {
   tulle::Tensor<double> W = A.reshape({5, 20});
   EXPECT_NE(W.rawValues().data, A.rawValues().data);
   EXPECT_THAT(elements(W), ElementsAreArray(elements(A)));
+  EXPECT_EQ(formatOf(W), formatOf(A));
+  EXPECT_THAT(elements(A.reshape({1, 25, 1, 4, 1})), ElementsAreArray(elements(A)));
+  tulle::Tensor<double> none = tulle::pack<double>({{0, 5}, {{}, {}}, {}}, tulle::CSR);
+  EXPECT_THAT(none.reshape({3, 2, 0}).dims(), ElementsAre(3, 2, 0));
   EXPECT_THAT(messageOf([&] { A.reshape({7, 7}); }),
               HasSubstr("reshape(7, 7) has 49 elements, the tensor of 10 x 10 has 100"));
 }

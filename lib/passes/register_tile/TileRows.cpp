@@ -114,7 +114,10 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;
   found.init = findInitLoop(found.nest.top(), store.getMemRef());
-  const bool fits = !found.init || (knowsBounds(found.nest, rows) && updatesInitialized(found));
+  const bool known = knowsBounds(found.nest, rows);
+  // Where a row's elements are for nothing but guarded iterations, they may not exist.
+  const bool fits = found.init ? known && updatesInitialized(found)
+                               : !known || !found.nest.isGuarded() || isAlwaysDereferenceable(store);
   return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
 }
 
