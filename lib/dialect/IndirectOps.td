@@ -81,7 +81,8 @@ def Tulle_ReshapeOp : Tulle_Op<"reshape", [Pure]> {
     Constraints:
     1. The map's results are digits of its dimensions: `d`, `d floordiv n`, `d mod m` or `d floordiv n mod m`.
     2. The result's encoding is that of the source with the map before its own; with `expand`, that of which this holds the other way round, once
-       dense levels of the source are split into digits.
+       dense levels of the source are split into digits, or each level of a whole dimension is the sum of its digits: `#vector` is
+       `(i, j) -> (i * 64 + j : compressed)`.
     3. One size for each dimension of the result; the digits of the coordinates below them are those of the source, or its coordinates those of which they are digits.
   }];
   let arguments = (ins AnyRankedTensor:$source, UnitAttr:$expand, AffineMapAttr:$map, Variadic<Index>:$sizes);

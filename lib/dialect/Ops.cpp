@@ -179,7 +179,10 @@ LogicalResult ReshapeOp::verify() {
   const format::Encoding &own = getEncoding(source).getValue();
   const std::optional<format::Encoding> reshaped =
       getExpand() ? format::expanded(own, digits) : format::reshaped(own, digits, map.getNumDims());
-  if (!reshaped || getEncoding(result).getValue() != *reshaped)
+  const std::optional<format::Encoding> linear =
+      getExpand() ? format::linearized(own, digits) : std::optional<format::Encoding>();
+  const format::Encoding &given = getEncoding(result).getValue();
+  if (!(reshaped && given == *reshaped) && !(linear && given == *linear))
     return emitOpError("expected the encoding of ")
            << source << " with the map before it, got " << result << " (constraint 2)";
   return verifySizes(*this, result, getSizes());

@@ -53,13 +53,12 @@ format::Encoding plainEncoding(const format::Encoding &like, unsigned order) {
   return made;
 }
 
-Value viewOf(OpBuilder &b, Location loc, Value source, ArrayRef<format::Digit> digits, bool expand,
-             ArrayRef<int64_t> shape, ValueRange sizes) {
-  auto type = cast<RankedTensorType>(source.getType());
-  const std::optional<format::Encoding> encoding =
-      viewEncoding(getEncoding(type).getValue(), digits, expand, unsigned(shape.size()));
+static Value makeView(OpBuilder &b, Location loc, Value source, ArrayRef<format::Digit> digits, bool expand,
+                      ArrayRef<int64_t> shape, const std::optional<format::Encoding> &encoding,
+                      ValueRange sizes) {
   if (!encoding)
     return {};
+  auto type = cast<RankedTensorType>(source.getType());
   SmallVector<Value> all(sizes);
   for (int64_t d = int64_t(all.size()); d < int64_t(shape.size()); ++d)
     all.push_back(ShapedType::isDynamic(shape[d])
@@ -68,6 +67,19 @@ Value viewOf(OpBuilder &b, Location loc, Value source, ArrayRef<format::Digit> d
   const auto smaller = unsigned(expand ? type.getRank() : int64_t(shape.size()));
   const auto view = withEncoding(RankedTensorType::get(shape, type.getElementType()), *encoding);
   return ReshapeOp::create(b, loc, view, source, expand, mapOf(b.getContext(), digits, smaller), all);
+}
+
+Value viewOf(OpBuilder &b, Location loc, Value source, ArrayRef<format::Digit> digits, bool expand,
+             ArrayRef<int64_t> shape, ValueRange sizes) {
+  const format::Encoding &own = getEncoding(cast<RankedTensorType>(source.getType())).getValue();
+  return makeView(b, loc, source, digits, expand, shape,
+                  viewEncoding(own, digits, expand, unsigned(shape.size())), sizes);
+}
+
+Value linearViewOf(OpBuilder &b, Location loc, Value source, ArrayRef<format::Digit> digits,
+                   ArrayRef<int64_t> shape) {
+  const format::Encoding &own = getEncoding(cast<RankedTensorType>(source.getType())).getValue();
+  return makeView(b, loc, source, digits, /*expand=*/true, shape, format::linearized(own, digits.vec()), {});
 }
 
 } // namespace tulle::dialect

@@ -19,5 +19,9 @@ format::Encoding plainEncoding(const format::Encoding &like, unsigned order);
 mlir::Value viewOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source,
                    llvm::ArrayRef<format::Digit> digits, bool expand, llvm::ArrayRef<int64_t> shape,
                    mlir::ValueRange sizes = {});
+/// Expanded where levels hold several digits: as sums of them, which are followed as they are stored. Null
+/// where there is no such view.
+mlir::Value linearViewOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source,
+                         llvm::ArrayRef<format::Digit> digits, llvm::ArrayRef<int64_t> shape);
 
 } // namespace tulle::dialect

@@ -134,6 +134,8 @@ std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<D
 /// The encoding in which the buffers of a tensor are one of more dimensions, which are these digits of its
 /// own: dense levels become several. Nullopt where another level holds several digits.
 std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Digit> &digits);
+/// The same where each level is of a whole dimension, and is one of the sum of its digits, `6 * i + j`.
+std::optional<Encoding> linearized(const Encoding &encoding, const std::vector<Digit> &digits);
 /// The encoding in which the buffers of a tensor are one whose dimension d is its dimension `order[d]`.
 Encoding permuted(const Encoding &encoding, const std::vector<unsigned> &order);
 /// The encoding in which they are one whose coordinates of a dimension, of that size, count from its end.

@@ -210,4 +210,28 @@ std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Dig
   return unreshaped(split, parts);
 }
 
+std::optional<Encoding> linearized(const Encoding &encoding, const std::vector<Digit> &parts) {
+  const std::optional<std::vector<Digit>> whole = digits(encoding);
+  if (!whole || hasSlices(encoding))
+    return std::nullopt;
+  Encoding made = encoding;
+  made.dims = denseEncoding(unsigned(parts.size())).dims;
+  for (size_t l = 0; l < made.levels.size(); ++l) {
+    const Digit &own = (*whole)[l];
+    if (own.stride != 1 || own.modulus != 0)
+      return std::nullopt;
+    Expr sum;
+    for (unsigned d = 0; d < parts.size(); ++d) {
+      if (parts[d].dim != own.dim)
+        continue;
+      const Expr term =
+          parts[d].stride == 1 ? dim(d) : binary(ExprKind::Mul, dim(d), constant(parts[d].stride));
+      sum = sum ? binary(ExprKind::Add, sum, term) : term;
+    }
+    made.levels[l].name.clear();
+    made.levels[l].expr = sum;
+  }
+  return whyNotExecutable(made).empty() ? std::optional(made) : std::nullopt;
+}
+
 } // namespace tulle::format

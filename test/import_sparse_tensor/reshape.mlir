@@ -3,9 +3,12 @@
 // CHECK-DAG: #[[$CSR:.+]] = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32
 // CHECK-DAG: #[[$VECTOR:.+]] = #tulle.encoding<{ map = (i) -> (i : compressed), posWidth = 32
 // CHECK-DAG: #[[$ROWS:.+]] = #tulle.encoding<{ map = (i) -> (i floordiv 10 : dense, i mod 10 : compressed), posWidth = 32
+// CHECK-DAG: #[[$SUM:.+]] = #tulle.encoding<{ map = (i, j) -> (i * 10 + j : compressed), posWidth = 32
+// CHECK-DAG: #[[$SUMS:.+]] = #tulle.encoding<{ map = (i, j, k) -> (i : dense, j * 2 + k : compressed), posWidth = 32
 // CHECK-DAG: #[[$MAP:.+]] = affine_map<(d0) -> (d0 floordiv 10, d0 mod 10)>
 #CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #Vector = #sparse_tensor.encoding<{ map = (i) -> (i : compressed), posWidth = 32, crdWidth = 32 }>
+#CSF = #sparse_tensor.encoding<{ map = (i, j, k) -> (i : compressed, j : compressed, k : compressed), posWidth = 32, crdWidth = 32 }>
 
 // What linalg reads is a view, whatever levels the type asks for; what is returned, a copy with these.
 // CHECK-LABEL: @collapse
@@ -32,6 +35,19 @@ func.func @expand(%v: tensor<100xf64, #Vector>, %x: tensor<10xf64>, %y: tensor<1
   // CHECK: linalg.generic {{.*}} ins(%[[VIEW]],
   %r = linalg.matvec ins(%A, %x : tensor<10x10xf64, #CSR>, tensor<10xf64>) outs(%y : tensor<10xf64>) -> tensor<10xf64>
   return %r : tensor<10xf64>
+}
+
+// Where it is copied and no more, the view is the level as it is, which holds both dimensions; so does what is below it.
+// CHECK-LABEL: @expand_copied
+// CHECK-SAME: (%[[V:[a-z0-9]*]]: tensor<100xf64, #[[$VECTOR]]>, %[[A:[a-z0-9]*]]: tensor<100x4xf64, #[[$CSR]]>
+func.func @expand_copied(%v: tensor<100xf64, #Vector>, %a: tensor<100x4xf64, #CSR>) -> (tensor<10x10xf64, #CSR>, tensor<100x2x2xf64, #CSF>) {
+  // CHECK: %[[VIEW:.*]] = tulle.reshape %[[V]] by expand #[[$MAP]] to(%c10{{.*}}, %c10{{.*}}) : tensor<100xf64, #[[$VECTOR]]> -> tensor<10x10xf64, #[[$SUM]]>
+  // CHECK: tulle.convert %[[VIEW]] : tensor<10x10xf64, #[[$SUM]]> to tensor<10x10xf64, #[[$CSR]]>
+  %e = tensor.expand_shape %v [[0, 1]] output_shape [10, 10] : tensor<100xf64, #Vector> into tensor<10x10xf64, #CSR>
+  // CHECK: %[[BLOCKS:.*]] = tulle.reshape %[[A]] by expand #{{.*}} to(%c100{{.*}}, %c2{{.*}}, %c2{{.*}}) : tensor<100x4xf64, #[[$CSR]]> -> tensor<100x2x2xf64, #[[$SUMS]]>
+  // CHECK: tulle.convert %[[BLOCKS]] : tensor<100x2x2xf64, #[[$SUMS]]>
+  %f = tensor.expand_shape %a [[0], [1, 2]] output_shape [100, 2, 2] : tensor<100x4xf64, #CSR> into tensor<100x2x2xf64, #CSF>
+  return %e, %f : tensor<10x10xf64, #CSR>, tensor<100x2x2xf64, #CSF>
 }
 
 // Dense levels are split and merged, and other dimensions stay.

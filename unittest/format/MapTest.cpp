@@ -454,6 +454,15 @@ TEST(Digits, reshapes) {
   EXPECT_EQ(expandedText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, rows),
             "map = (i, j) -> (i : dense, j : compressed)");
   EXPECT_EQ(expandedText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, three), "");
+  // A level of any kind is the sum of its digits, if it has all of them.
+  auto linearText = [](const char *format, unsigned order, const D &parts) {
+    const std::optional<Encoding> result = linearized(parseFormat(format, order), parts);
+    return result ? printBody(*result) : "";
+  };
+  EXPECT_EQ(linearText("(i) -> (i : compressed)", 1, three),
+            "map = (i, j, k) -> (i * 15 + j * 3 + k : compressed)");
+  EXPECT_EQ(linearText("CSC", 2, both), "map = (i, j, k) -> (k : dense, i * 6 + j : compressed)");
+  EXPECT_EQ(linearText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, three), "");
   // A vector that is stored as a whole is no matrix of digits.
   EXPECT_FALSE(unreshaped(parseFormat("(i) -> (i : compressed)", 1), rows));
 }

@@ -62,9 +62,14 @@ format::Encoding viewable(const Shapes &shapes, ArrayRef<format::Digit> digits) 
   return wanted && format::expanded(*wanted, digits.vec()) ? *wanted : *unexpanded(plain);
 }
 
-Value makeView(OpBuilder &b, Location loc, const Shapes &shapes, ArrayRef<format::Digit> digits) {
+/// `isCopied`: the view is only read once, in the order in which it is stored.
+Value makeView(OpBuilder &b, Location loc, const Shapes &shapes, ArrayRef<format::Digit> digits,
+               bool isCopied) {
   const ArrayRef<int64_t> shape = shapes.result.getShape();
   if (Value view = dialect::viewOf(b, loc, shapes.source, digits, shapes.expand, shape))
+    return view;
+  if (Value view =
+          isCopied && shapes.expand ? dialect::linearViewOf(b, loc, shapes.source, digits, shape) : Value())
     return view;
   const auto type =
       dialect::withEncoding(cast<RankedTensorType>(shapes.source.getType()), viewable(shapes, digits));
@@ -81,13 +86,15 @@ LogicalResult importReshape(IRRewriter &rewriter, Operation *op) {
   FailureOr<std::vector<format::Digit>> digits = digitsOf(op, shapes);
   if (failed(digits))
     return failure();
-  Value view = makeView(rewriter, op->getLoc(), shapes, *digits), copy;
+  auto reads = [](OpOperand &use) {
+    auto by = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return by && by.isDpsInput(&use);
+  };
+  Value view = makeView(rewriter, op->getLoc(), shapes, *digits, llvm::none_of(op->getUses(), reads)), copy;
   for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
-    const bool reads =
-        isa<linalg::LinalgOp>(use.getOwner()) && cast<linalg::LinalgOp>(use.getOwner()).isDpsInput(&use);
-    if (!reads && !copy)
+    if (!reads(use) && !copy)
       copy = dialect::ConvertOp::create(rewriter, op->getLoc(), shapes.result, view);
-    use.set(reads ? view : copy);
+    use.set(reads(use) ? view : copy);
   }
   rewriter.eraseOp(op);
   return success();
