@@ -84,23 +84,25 @@ std::vector<std::string> digitsOf(const std::vector<int64_t> &dims, const char *
 /// A vector, stored by the digits that the result's coordinates are, so that the result is a view of it.
 runtime::Tensor copyReshaped(const runtime::Tensor &tensor, const std::vector<int64_t> &dims) {
   const bool dense = format::isAllDense(tensor.encoding);
+  auto likeSource = [&](const std::string &text, unsigned order) {
+    format::Encoding made = format::parseFormat(text, order);
+    made.fill = tensor.encoding->fill;
+    made.implicitVal = tensor.encoding->implicitVal;
+    return made;
+  };
   if (std::ranges::count(dims, 0) > 0) { // no digits, and no elements
     const char *name = dense ? "dense" : dims.size() == 2 ? "CSR" : "CSF";
-    return engine::convert(runtime::makeDense(tensor.type, dims),
-                           format::parseFormat(name, unsigned(dims.size())));
+    return engine::convert(runtime::makeDense(tensor.type, dims), likeSource(name, unsigned(dims.size())));
   }
   std::vector<std::string> levels = digitsOf(dims, "floordiv", "mod");
   for (size_t l = 0; l < levels.size(); ++l)
     levels[l] += dense || (l == 0 && levels.size() == 2) ? " : dense" : " : compressed";
-  format::Encoding vector = format::parseFormat(fmt::format("(l) -> ({})", fmt::join(levels, ", ")), 1);
-  vector.fill = tensor.encoding->fill;
-  vector.implicitVal = tensor.encoding->implicitVal;
   int64_t count = 1;
   for (int64_t size : dims)
     count *= size;
-  const runtime::Tensor flat =
-      evaluate(fmt::format("V(l) = A({})", fmt::join(digitsOf(tensor.dims, "/", "%"), ", ")),
-               {{"A", &tensor}}, "V", {count}, vector);
+  const runtime::Tensor flat = evaluate(
+      fmt::format("V(l) = A({})", fmt::join(digitsOf(tensor.dims, "/", "%"), ", ")), {{"A", &tensor}}, "V",
+      {count}, likeSource(fmt::format("(l) -> ({})", fmt::join(levels, ", ")), 1));
   return runtime::reshaped(flat, dims).value();
 }
 

@@ -134,18 +134,3 @@ func.func @every_third(%A: tensor<6x3xf64, #EVERY_THIRD>) -> tensor<6x3xf64, #CS
   %C = tulle.convert %A : tensor<6x3xf64, #EVERY_THIRD> to tensor<6x3xf64, #CSC>
   return %C : tensor<6x3xf64, #CSC>
 }
-
-// -----
-
-#Sum = #tulle.encoding<{ map = (i, j, k) -> (i * 5 + k : compressed, j : compressed) }>
-#CSF = #tulle.encoding<{ map = (i, j, k) -> (i : compressed, k : compressed, j : compressed) }>
-
-// A level that holds two dimensions ascends by the one and then the other, its digits.
-// CHECK: #[[ORDER:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
-// CHECK-LABEL: @from_sum(
-// CHECK: tulle.assemble
-// CHECK-SAME: order = #[[ORDER]], unique}
-func.func @from_sum(%A: tensor<?x?x5xf64, #Sum>) -> tensor<?x?x5xf64, #CSF> {
-  %B = tulle.convert %A : tensor<?x?x5xf64, #Sum> to tensor<?x?x5xf64, #CSF>
-  return %B : tensor<?x?x5xf64, #CSF>
-}

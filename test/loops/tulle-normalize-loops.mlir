@@ -175,6 +175,7 @@ func.func @only_if(%a: memref<?xf64>, %c: memref<?xf64>, %begin: index, %end: in
     %more = arith.addf %old, %sum : f64
     %next = arith.select %if, %more, %old : f64
     memref.store %next, %c[%p] : memref<?xf64>
+    memref.store %next, %c[%p] : memref<?xf64>
   } {tulle.loop = #tulle.loop<parallel>}
   return %sum : f64
 }

@@ -122,7 +122,7 @@ SmallVector<arith::SelectOp> guardedUpdates(scf::ForOp loop) {
     const bool guards = select && select.getCondition().getType().isInteger(1) && isOld(select) &&
                         loop.isDefinedOutsideOfLoop(select.getCondition()) &&
                         (updates.empty() || updates.front().getCondition() == select.getCondition());
-    if (guards)
+    if (guards && !llvm::is_contained(updates, select)) // stored twice
       updates.push_back(select);
     return guards;
   };

@@ -54,55 +54,15 @@ AffineExpr affine(const Expr &e, MLIRContext *context) {
   }
 }
 
-/// The expression as a digit of that level's coordinate.
-static std::optional<format::Digit> digitOfLevel(Expr e, unsigned level) {
-  format::Digit digit{level};
-  auto takes = [&](ExprKind kind, int64_t &count) {
-    if (e->kind != kind || e->rhs->kind != ExprKind::Constant)
-      return;
-    count = e->rhs->value;
-    e = e->lhs;
-  };
-  takes(ExprKind::Mod, digit.modulus);
-  takes(ExprKind::FloorDiv, digit.stride);
-  const bool isLevel = e->kind == ExprKind::Level && e->value == int64_t(level);
-  return isLevel && digit.stride > 0 && digit.modulus >= 0 ? std::optional(digit) : std::nullopt;
-}
-
-/// The dimensions by which a level's coordinates ascend where it holds several, `i * 6 + j`, whose
-/// coordinates are all digits of its own; none where it is no such level.
-static std::vector<unsigned> dimensionsBelow(ArrayRef<Expr> inverse, unsigned level) {
-  std::vector<std::pair<format::Digit, unsigned>> found;
-  for (unsigned d = 0; d < inverse.size(); ++d)
-    if (std::optional<format::Digit> digit = digitOfLevel(inverse[d], level))
-      found.push_back({*digit, d});
-  llvm::sort(found, [](const auto &a, const auto &b) { return a.first.stride > b.first.stride; });
-  std::vector<unsigned> dims;
-  int64_t end = 0; // the weight above the next digit's; 0: it has no end
-  for (const auto &[digit, dim] : found) {
-    const bool follows = digit.modulus == 0 ? end == 0 && dims.empty() : end == digit.stride * digit.modulus;
-    if (!follows)
-      return {};
-    end = digit.stride;
-    dims.push_back(dim);
-  }
-  return end == 1 && dims.size() > 1 ? dims : std::vector<unsigned>();
-}
-
 AffineMap storageOrder(const format::Encoding &encoding, MLIRContext *context) {
   SmallVector<AffineExpr> keys;
   std::vector<Expr> levels = makeOrder({}, encoding, false).levels;
-  const std::vector<Expr> inverse = format::inverseMap(encoding).value_or(std::vector<Expr>());
   for (unsigned l = 0; l < levels.size(); ++l) {
     const format::LevelFormat &format = encoding.levels[l].format;
     AffineExpr key = affine(levels[l], context);
     if (!format.ordered || format.kind == LevelKind::Hashed || !key || !ascendsInSlices(key, encoding))
       break;
-    const std::vector<unsigned> dims = dimensionsBelow(inverse, l);
-    for (unsigned dim : dims)
-      keys.push_back(getAffineDimExpr(dim, context));
-    if (dims.empty())
-      keys.push_back(key);
+    keys.push_back(key);
   }
   return AffineMap::get(encoding.order(), 0, keys, context);
 }
