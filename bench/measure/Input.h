@@ -27,9 +27,9 @@ public:
   /// "nm24:ROWS:COLUMNS", "blocks:ROWS:SIZE:PER-ROW" (dense blocks, so many in each row of blocks),
   /// "band:SIZE:WIDTH", "butterfly:SIZE:BLOCK", "pruned:ROWS:COLUMNS:BLOCK:PERCENT" (so many dense blocks
   /// stay, in half of the rows of blocks), "batch:COUNT:LEAST:MOST" (two ragged tensors whose matrices can be
-  /// multiplied), "rows:COUNT:LEAST:MOST" (rows of the first so many columns), "pixels:HEIGHT:WIDTH[:TAPS:STRIDE]" and
-  /// "voxels:SIZE:PERCENT" (tables of neighbors; so many voxels of a shell). 32-bit indices must suffice.
-  /// Throws tulle::Error.
+  /// multiplied), "rows:COUNT:LEAST:MOST" (rows of the first so many columns),
+  /// "pixels:HEIGHT:WIDTH[:TAPS:STRIDE]" and "voxels:SIZE:PERCENT" (tables of neighbors; so many voxels of a
+  /// shell). 32-bit indices must suffice. Throws tulle::Error.
   explicit Input(const std::string &spec, Second second = Second::Shifted);
   ~Input();
   Input(const Input &) = delete;
