@@ -59,8 +59,8 @@ std::vector<Family> families(const std::vector<Row> &rows);
 void printTable(const Report &report);
 std::string markdown(const Report &report, const std::string &plot);
 std::string svg(const Report &report);
-/// Of the group "growth": nanoseconds for each stored entry against their number, by kernel and kind of matrix,
-/// a line for each competitor.
+/// Of the group "growth": nanoseconds for each stored entry against their number, by kernel and kind of
+/// matrix, a line for each competitor.
 std::string growthSvg(const Report &report);
 std::string json(const Report &report);
 /// Of a file that `json` wrote. Throws tulle::Error naming the file.
