@@ -398,4 +398,46 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     } {tulle.loop = #tulle.loop<parallel>}
     return
   }
+
+  // Nor are elements of the result whose position is loaded.
+  // CHECK-LABEL: func.func @guarded_elements
+  // CHECK-NOT: vector
+  func.func @guarded_elements(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %pos: memref<?xindex>, %n: index, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c9 = arith.constant 9 : index
+    %c32 = arith.constant 32 : index
+    %none = arith.constant 0 : i64
+    %c = memref.alloc(%n) : memref<?xf64>
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = memref.load %pos[%i] : memref<?xindex>
+      %ti = arith.muli %i, %c9 : index
+      scf.for %r = %c0 to %c9 step %c1 {
+        %tr = arith.addi %ti, %r : index
+        %u = memref.load %t[%tr] : memref<?xi64>
+        %has = arith.cmpi sge, %u, %none : i64
+        scf.if %has {
+          %row = arith.index_cast %u : i64 to index
+          %ai = arith.muli %row, %c32 : index
+          %br = arith.muli %r, %c32 : index
+          scf.for %p = %c0 to %c32 step %c1 {
+            %ap = arith.addi %ai, %p : index
+            %x = memref.load %a[%ap] : memref<?xf64>
+            %brp = arith.addi %br, %p : index
+            %bp = arith.muli %brp, %n : index
+            scf.for %k = %c0 to %n step %c1 {
+              %bk = arith.addi %bp, %k : index
+              %y = memref.load %b[%bk] : memref<?xf64>
+              %at = arith.addi %ci, %k : index
+              %old = memref.load %c[%at] : memref<?xf64>
+              %m = arith.mulf %x, %y : f64
+              %s = arith.addf %old, %m : f64
+              memref.store %s, %c[%at] : memref<?xf64>
+            } {tulle.loop = #tulle.loop<parallel>}
+          } {tulle.loop = #tulle.loop<reduction>}
+        }
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
 }
