@@ -26,11 +26,6 @@ namespace tulle::engine {
 /// A context keeps every type and attribute it has ever seen, so it is given up after this many compilations.
 static constexpr unsigned mostUses = 256;
 
-struct PooledContext {
-  std::unique_ptr<mlir::MLIRContext> context;
-  unsigned uses;
-};
-
 static std::mutex poolMutex;
 /// Never destroyed: other static objects may still compile while the process ends.
 static std::vector<PooledContext> &pool() {
@@ -38,13 +33,14 @@ static std::vector<PooledContext> &pool() {
   return *contexts;
 }
 
-static std::unique_ptr<mlir::MLIRContext> makeContext() {
+static PooledContext makeContext() {
   mlir::DialectRegistry registry;
   pipeline::registerAll(registry);
   auto context = std::make_unique<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
   context->printOpOnDiagnostic(false);
-  return context;
+  auto managers = std::make_unique<pipeline::PassManagers>(*context);
+  return {std::move(context), std::move(managers)};
 }
 
 /// The first place in a schedule that the location is made of: a loop has those of all that its schedule
@@ -66,25 +62,25 @@ ContextLease::ContextLease() {
   {
     std::lock_guard lock(poolMutex);
     if (!pool().empty()) {
-      held = std::move(pool().back().context);
-      uses = pool().back().uses;
+      held = std::move(pool().back());
       pool().pop_back();
     }
   }
-  if (!held)
+  if (!held.context)
     held = makeContext();
-  handler = std::make_unique<mlir::ScopedDiagnosticHandler>(held.get(), [this](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) {
-      remarkTexts.push_back(diagnostic.str());
-      return mlir::success();
-    }
-    if (errorText.empty())
-      errorPlace = placeIn(diagnostic.getLocation());
-    errorText += (errorText.empty() ? "" : "\n") + diagnostic.str();
-    for (mlir::Diagnostic &note : diagnostic.getNotes())
-      errorText += "\nnote: " + note.str();
-    return mlir::success();
-  });
+  handler = std::make_unique<mlir::ScopedDiagnosticHandler>(
+      held.context.get(), [this](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) {
+          remarkTexts.push_back(diagnostic.str());
+          return mlir::success();
+        }
+        if (errorText.empty())
+          errorPlace = placeIn(diagnostic.getLocation());
+        errorText += (errorText.empty() ? "" : "\n") + diagnostic.str();
+        for (mlir::Diagnostic &note : diagnostic.getNotes())
+          errorText += "\nnote: " + note.str();
+        return mlir::success();
+      });
 }
 
 namespace {
@@ -109,18 +105,18 @@ void ContextLease::keepReasons() {
   mlir::remark::RemarkCategories categories;
   categories.passed = dialect::kChoice.str();
   // Fails for files that cannot be opened only.
-  (void)mlir::remark::enableOptimizationRemarks(*held, std::make_unique<ReasonStreamer>(reasonTexts),
+  (void)mlir::remark::enableOptimizationRemarks(context(), std::make_unique<ReasonStreamer>(reasonTexts),
                                                 std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(),
                                                 categories);
 }
 
 ContextLease::~ContextLease() {
   handler.reset();
-  held->setRemarkEngine(nullptr);
-  if (++uses >= mostUses)
+  context().setRemarkEngine(nullptr);
+  if (++held.uses >= mostUses)
     return;
   std::lock_guard lock(poolMutex);
-  pool().push_back({std::move(held), uses});
+  pool().push_back(std::move(held));
 }
 
 //===--- Stages ---===//
@@ -146,7 +142,7 @@ void Compilation::advance(Stage stage) {
     throwError("scalable vectors are those of SVE, which {} has not; compile for a processor that has "
                "(--target aarch64-linux-gnu --march neoverse-v1), or leave scalable out",
                target.cpu);
-  if (mlir::succeeded(pipeline::run(*module, reached, stage, options))) {
+  if (mlir::succeeded(lease.passManagers().run(*module, reached, stage, options))) {
     reached = stage;
     return;
   }

@@ -16,6 +16,13 @@
 
 namespace tulle::engine {
 
+/// A context that is used again, and the passes that were made for it.
+struct PooledContext {
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<pipeline::PassManagers> managers;
+  unsigned uses = 0; ///< compilations before this one
+};
+
 /// Holds one context of the pool for one compilation, collecting what the passes say. Contexts run
 /// single-threaded (locks cost more than threads gain on modules this small), so each is used by one
 /// compilation at a time.
@@ -25,7 +32,8 @@ public:
   ~ContextLease();
   ContextLease(const ContextLease &) = delete;
 
-  mlir::MLIRContext &context() { return *held; }
+  mlir::MLIRContext &context() { return *held.context; }
+  pipeline::PassManagers &passManagers() { return *held.managers; }
   const std::vector<std::string> &remarks() const { return remarkTexts; }
   /// The errors so far with their notes, one per line; empty when there were none.
   const std::string &errors() const { return errorText; }
@@ -38,8 +46,7 @@ public:
   const std::vector<std::string> &reasons() const { return reasonTexts; }
 
 private:
-  std::unique_ptr<mlir::MLIRContext> held;
-  unsigned uses = 0; ///< of the context, before this one
+  PooledContext held;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
   std::vector<std::string> remarkTexts, reasonTexts;
   std::string errorText;

@@ -27,7 +27,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -161,19 +160,37 @@ std::string passes(Stage stage, const Options &options) {
   return own.empty() || options.upstreamPasses.empty() ? own : interleaved(own, options.upstreamPasses);
 }
 
-mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options) {
-  mlir::PassManager manager(module.getContext());
-  for (const StageInfo &info : stageTable) {
-    std::string text = info.stage > from && info.stage <= to ? passes(info.stage, options) : "";
-    if (!text.empty() && mlir::failed(mlir::parsePassPipeline(text, manager, llvm::errs())))
-      return module.emitError("the passes of stage '") << info.name << "' are not registered: " << text;
+mlir::PassManager *PassManagers::managerOf(const std::string &text, mlir::ModuleOp module) {
+  std::unique_ptr<mlir::PassManager> &manager = byText[text];
+  if (manager)
+    return manager.get();
+  auto made = std::make_unique<mlir::PassManager>(&context);
+  std::string error;
+  llvm::raw_string_ostream stream(error);
+  if (mlir::failed(mlir::parsePassPipeline(text, *made, stream))) {
+    module.emitError("no passes '") << text << "': " << error;
+    return nullptr;
   }
 #ifdef NDEBUG
   // Verifying after each pass takes a third of the passes' time: once for each stage, then.
-  manager.enableVerifier(false);
-  return mlir::success(mlir::succeeded(manager.run(module)) && mlir::succeeded(mlir::verify(module)));
+  made->enableVerifier(false);
+#endif
+  return (manager = std::move(made)).get();
+}
+
+mlir::LogicalResult PassManagers::run(mlir::ModuleOp module, Stage from, Stage to, const Options &options) {
+  std::string text;
+  for (const StageInfo &info : stageTable)
+    if (std::string next = info.stage > from && info.stage <= to ? passes(info.stage, options) : "";
+        !next.empty())
+      text += (text.empty() ? "" : ",") + next;
+  mlir::PassManager *manager = managerOf(text, module);
+  if (!manager || mlir::failed(manager->run(module)))
+    return mlir::failure();
+#ifdef NDEBUG
+  return mlir::verify(module);
 #else
-  return manager.run(module);
+  return mlir::success();
 #endif
 }
 

@@ -3,6 +3,9 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,8 +59,23 @@ std::string passes(Stage stage, const Options &options);
 /// stages hold, with what their lowering to LLVM needs.
 void registerAll(mlir::DialectRegistry &registry);
 
-/// Runs the passes from `from` (exclusive) to `to` (inclusive, at most Llvm) on a module. Failure leaves
-/// diagnostics with the context's handlers.
-mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options);
+/// The pass managers of one context, which must outlive this. Each is made when it is first needed and kept,
+/// as the patterns of a few canonicalizations and conversions take as long to make as to apply to a small
+/// module.
+class PassManagers {
+public:
+  explicit PassManagers(mlir::MLIRContext &context) : context(context) {}
+
+  /// Runs the passes from `from` (exclusive) to `to` (inclusive, at most Llvm) on a module of the context.
+  /// Failure leaves diagnostics with the context's handlers.
+  mlir::LogicalResult run(mlir::ModuleOp module, Stage from, Stage to, const Options &options);
+
+private:
+  /// The passes that a text names; null, with an error at the module, where one is not registered.
+  mlir::PassManager *managerOf(const std::string &text, mlir::ModuleOp module);
+
+  mlir::MLIRContext &context;
+  std::map<std::string, std::unique_ptr<mlir::PassManager>> byText;
+};
 
 } // namespace tulle::pipeline
