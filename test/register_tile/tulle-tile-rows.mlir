@@ -298,33 +298,51 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
 
 // -----
 
-// Only some rows have an iteration over r. Up to four of eight run one by one; of more, all read what one that has it
-// does, and the others keep their elements.
+// Only some rows have an iteration over r. Where all rows of a block have all, groups of them are tiles as ever. Else,
+// for each r, the rows that have one are packed, the last again for the rest of a tile, and are tiles that are loaded
+// and stored. Two rows behind the last group are left to the loop, more are packed.
 module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
   // CHECK-LABEL: func.func @guarded
-  // CHECK-SAME: %[[T:[a-z0-9]*]]: memref<?xi64>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>
-  // CHECK: scf.for %{{.*}} step %c8 {
-  // CHECK-COUNT-16: vector.load
-  // CHECK: scf.for %[[R:.*]] = %c0 to %c9 step %c1 iter_args
+  // CHECK-SAME: %[[T:[a-z0-9]*]]: memref<?xi64>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>, %{{[a-z0-9]*}}: index, %[[ROWS:[a-z0-9]*]]: index)
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[WHOLE:.*]] : index
+  // CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[LEFT]], %c2
+  // CHECK: %[[END:.*]] = arith.select %[[MANY]], %[[ROWS]], %[[WHOLE]]
+  // CHECK: %[[PACKED:.*]] = memref.alloc() : memref<136xindex>
+  // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %[[END]] step %c128 {
+  // CHECK: %[[ALL:.*]] = scf.for %{{.*}} = %c0 to %c9 step %c1 iter_args(%[[SO_FAR:.*]] = %true) -> (i1) {
+  // CHECK: scf.if %[[SO_FAR]]
+  // CHECK: arith.cmpi sge
+  // CHECK: %[[FROM:.*]] = arith.select %[[ALL]], %{{.*}}, %[[BLOCK]]
+  // CHECK: scf.for %{{.*}} step %c16 {
+  // CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[FROM]] step %c8 {
+  // CHECK-COUNT-16: vector.load %[[C]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c9 step %c1 iter_args
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-8: memref.load %[[A]]
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  // CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[FROM]], %[[BEHIND:.*]] : index
+  // CHECK: scf.if %[[SOME]] {
+  // CHECK: scf.for %[[R:.*]] = %c0 to %c9 step %c1 {
+  // CHECK: %[[COUNT:.*]] = scf.for %[[I:.*]] = %[[FROM]] to %[[BEHIND]] step %c1 iter_args(%[[K:.*]] = %c0) -> (index) {
+  // CHECK: memref.store %[[I]], %[[PACKED]][%[[K]]]
   // CHECK: %[[HAS:.*]] = arith.cmpi sge
-  // CHECK-COUNT-7: arith.cmpi sge
-  // CHECK: %[[FEW:.*]] = arith.cmpi ule, %{{.*}}, %c4
-  // CHECK: scf.if %[[FEW]] -> (
-  // CHECK: scf.if %[[HAS]] -> (vector<8xf64>, vector<8xf64>) {
-  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args(%{{[a-z0-9_]*}} = %{{[^,]*}}, %{{[^,]*}} = %{{[^,]*}})
-  // CHECK: memref.load %[[A]]
-  // CHECK-COUNT-2: vector.load %[[B]]
-  // CHECK-COUNT-7: scf.if
-  // CHECK: } else {
-  // CHECK: %[[ROW:.*]] = arith.select
-  // CHECK: memref.load %[[T]]
+  // CHECK: %[[ONE:.*]] = arith.select %[[HAS]], %c1, %c0
+  // CHECK: arith.addi %[[K]], %[[ONE]]
+  // CHECK: %[[LAST:.*]] = memref.load %[[PACKED]]
+  // CHECK: memref.store %[[LAST]], %[[PACKED]][%[[COUNT]]]
+  // CHECK-COUNT-6: memref.store %[[LAST]], %[[PACKED]]
+  // CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c8 {
+  // CHECK-COUNT-8: memref.load %[[PACKED]]
+  // CHECK-COUNT-8: memref.load %[[T]]
+  // CHECK-COUNT-16: vector.load %[[C]]
   // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
   // CHECK-COUNT-8: memref.load %[[A]]
   // CHECK-COUNT-2: vector.load %[[B]]
   // CHECK-NOT: vector.load
   // CHECK: scf.yield
-  // CHECK-COUNT-16: arith.select %{{.*}} : vector<8xf64>
-  // CHECK-COUNT-16: vector.store
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  // CHECK: memref.dealloc %[[PACKED]]
+  // CHECK: scf.for %{{.*}} = %[[END]] to %[[ROWS]] step %c1 {
   func.func @guarded(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index, %rows: index) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -399,9 +417,14 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 
-  // Nor are elements of the result whose position is loaded.
+  // Elements of the result at a loaded position: of rows without an iteration they may not exist, and are left alone.
   // CHECK-LABEL: func.func @guarded_elements
-  // CHECK-NOT: vector
+  // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %{{.*}} step %c128 {
+  // CHECK: %[[FROM:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BLOCK]] : index
+  // CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[FROM]] step %c8 {
+  // CHECK: %[[COUNT:.*]] = scf.for %{{.*}} = %[[FROM]] to
+  // CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c8 {
+  // CHECK: vector.load
   func.func @guarded_elements(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %pos: memref<?xindex>, %n: index, %rows: index) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

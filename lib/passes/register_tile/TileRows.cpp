@@ -1,14 +1,13 @@
 // tulle-tile-rows: tile several rows of a product for registers.
 //
 // In `for i: for p: for k: C[i*n + k] += A[i, p] * B[p, k]` every row loads all of B. The elements of a few
-// rows stay in registers together, so that what does not depend on i is loaded once for all of them. Where
-// only some rows have an iteration over p (`if (t[i, p] >= 0)`), the others compute what one of these does,
-// and leave it.
+// rows stay in registers together, so that what does not depend on i is loaded once for all of them. Of the
+// loops below a branch (`for r: if (t[i, r] >= 0) for p: …`), the rows of a block that have them are packed
+// into such tiles for each r.
 #include "dialect/Costs.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ReductionNest.h"
 #include "passes/analysis/RowGroups.h"
+#include "passes/register_tile/RowNest.h"
 #include "passes/vectorize/BodyEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,153 +24,13 @@ using Types = SmallVector<Type>;
 /// Costly values of several groups are kept for so many iterations over p.
 constexpr int64_t longestBuffered = 1 << 14;
 
-/// Where at most this fraction of a tile's rows has an iteration, they are updated one by one: few
-/// accumulators are bound by latency, so that a row by itself takes about twice its share of a tile.
-constexpr int64_t fewRowsPart = 2;
+/// Rows that are packed are of blocks of so many groups: the fewer of them there are, the more of the last
+/// tile of each is computed in vain (experiment 116).
+constexpr int64_t packedGroups = 16;
 
-/// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
-/// where the bounds of the loops over p and k do not depend on i.
-struct RowNest {
-  scf::ForOp rows;
-  ReductionNest nest;           ///< from the loops over p on
-  std::optional<InitLoop> init; ///< what initializes the elements of a row
-};
-
-bool hasBoundsOutside(scf::ForOp loop, scf::ForOp rows) {
-  return rows.isDefinedOutsideOfLoop(loop.getLowerBound()) &&
-         rows.isDefinedOutsideOfLoop(loop.getUpperBound());
-}
-
-/// Whether the bounds of the loops over p and k are known before the rows. Of one loop over p, they may be
-/// known at run time only: that they are equal for all rows, and for all p, is tested there.
-bool knowsBounds(ReductionNest &nest, scf::ForOp rows) {
-  return hasBoundsOutside(nest.inner, rows) &&
-         llvm::all_of(nest.outers, [&](scf::ForOp loop) { return hasBoundsOutside(loop, rows); });
-}
-
-/// Whether something is read before the loops over p that may exist only where an iteration does something.
-bool readsBeforeGuards(const ReductionNest &nest) {
-  scf::ForOp inner = nest.inner;
-  return llvm::any_of(inner.getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
-    return load != nest.load && nest.isOuterInvariant(load.getOperation());
-  });
-}
-
-/// The nest at the end of a row.
-std::optional<ReductionNest> nestOf(scf::ForOp rows) {
-  auto outer = rows.getBody()->without_terminator().empty()
-                   ? scf::ForOp()
-                   : dyn_cast<scf::ForOp>(rows.getBody()->getTerminator()->getPrevNode());
-  if (!outer)
-    return std::nullopt;
-  auto below = [](scf::ForOp loop) {
-    scf::ForOp inner = innerLoop(loop);
-    return inner ? inner : guardedLoop(loop);
-  };
-  for (scf::ForOp inner = below(outer); inner && below(inner); inner = below(inner))
-    outer = inner;
-  std::optional<ReductionNest> nest = matchReductionNest(outer, /*guarded=*/true);
-  if (!nest || (nest->isGuarded() && readsBeforeGuards(*nest)) || nest->top()->getParentOp() != rows ||
-      nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
-      nest->legality.branches)
-    return std::nullopt;
-  scf::ForOp inner = nest->inner;
-  const bool sameBounds =
-      knowsBounds(*nest, rows) ||
-      (nest->outers.size() == 1 && isZero(nest->top().getLowerBound()) &&
-       isSameForAll(inner.getLowerBound(), rows) && isSameForAll(inner.getUpperBound(), rows));
-  return sameBounds ? nest : std::nullopt;
-}
-
-/// Whether the operations of a row before its nest only load, but for the initialization: then they may run
-/// before the rows above are stored, since rows are independent.
-bool onlyLoadsBefore(RowNest &found) {
-  memref::StoreOp store = found.nest.store;
-  return llvm::all_of(found.rows.getBody()->without_terminator(), [&](Operation &op) {
-    if (&op == found.nest.top() || (found.init && &op == found.init->loop))
-      return true;
-    auto load = dyn_cast<memref::LoadOp>(op);
-    return onlyLoads(&op) && !(load && load.getMemRef() == store.getMemRef());
-  });
-}
-
-/// Whether the nest updates all elements that are initialized, if the inner loop is as long at run time.
-bool updatesInitialized(RowNest &found) {
-  memref::StoreOp store = found.nest.store;
-  scf::ForOp inner = found.nest.inner, rows = found.rows;
-  std::optional<Value> offset = offsetFrom(store.getIndices()[0], inner);
-  return isZero(inner.getLowerBound()) && offset && *offset == found.init->offset &&
-         rows.isDefinedOutsideOfLoop(found.init->size);
-}
-
-std::optional<RowNest> matchRowNest(scf::ForOp rows) {
-  if (!canGroup(rows))
-    return std::nullopt;
-  std::optional<ReductionNest> nest = nestOf(rows);
-  if (!nest || isBodyScheduled(nest->top()) || isPrefetchScheduled(nest->outer()) ||
-      fixedLanes(nest->inner) != 0 || !sharesOperand(nest->legality, rows, nest->load))
-    return std::nullopt;
-  RowNest found{rows, std::move(*nest), {}};
-  memref::StoreOp store = found.nest.store;
-  found.init = findInitLoop(found.nest.top(), store.getMemRef());
-  const bool known = knowsBounds(found.nest, rows);
-  // Where a row's elements are for nothing but guarded iterations, they may not exist.
-  const bool fits = found.init ? known && updatesInitialized(found)
-                               : !known || !found.nest.isGuarded() || isAlwaysDereferenceable(store);
-  return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
-}
-
-/// What the loop over p, if there is but one, loads from in order, in a row's own part of a buffer that was
-/// there before the function.
-SmallVector<memref::LoadOp> streamsOf(RowNest &found) {
-  SmallVector<memref::LoadOp> streams;
-  scf::ForOp outer = found.nest.top(), rows = found.rows;
-  if (found.nest.outers.size() > 1)
-    return streams;
-  for (memref::LoadOp load : outer.getBody()->getOps<memref::LoadOp>()) {
-    std::optional<Value> start = offsetFrom(load.getIndices()[0], outer);
-    auto isComputed = [&](Value value) -> std::optional<bool> {
-      if (value == rows.getInductionVar() || rows.isDefinedOutsideOfLoop(value))
-        return true;
-      Operation *op = value.getDefiningOp();
-      return op && isMemoryEffectFree(op) && op->getBlock() == rows.getBody() ? std::nullopt
-                                                                              : std::optional(false);
-    };
-    if (isa<BlockArgument>(load.getMemRef()) && start && *start && acceptsSlice(*start, isComputed) &&
-        !rows.isDefinedOutsideOfLoop(*start))
-      streams.push_back(load);
-  }
-  return streams;
-}
-
-/// Values of an iteration over p, if that is one loop, that the inner loop uses and that take as long as
-/// several of its vectors: each range of columns would compute them again.
-SmallVector<Value> costlyValues(RowNest &found) {
-  scf::ForOp outer = found.nest.top(), inner = found.nest.inner;
-  llvm::SetVector<Value> values;
-  if (found.nest.outers.size() > 1)
-    return {};
-  inner->walk([&](Operation *op) {
-    for (Value operand : op->getOperands()) {
-      auto isCheap = [&](Value value) -> std::optional<bool> {
-        Operation *of = value.getDefiningOp();
-        if (!of || of->getBlock() != outer.getBody())
-          return true;
-        const bool costly =
-            isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
-                of) ||
-            isa<math::MathDialect>(of->getDialect());
-        return costly ? std::optional(false) : std::nullopt;
-      };
-      if (Operation *of = operand.getDefiningOp();
-          of && of->getBlock() == outer.getBody() && of->getNumRegions() == 0 &&
-          operand.getType().isIntOrFloat() && operand.getType().getIntOrFloatBitWidth() >= 8 &&
-          !acceptsSlice(operand, isCheap))
-        values.insert(operand);
-    }
-  });
-  return values.takeVector();
-}
+/// Rows behind the last whole group are a tile of packed rows where they are more than this part of one:
+/// fewer take less time one by one.
+constexpr int64_t leastPackedPart = 4;
 
 struct Bounds {
   Value begin, end;
@@ -182,10 +41,20 @@ class TiledRows : levels::Indices {
 public:
   TiledRows(RowNest found, const iteration::RowTile &shape, int64_t lineBits)
       : Indices(found.rows), rows(found.rows), streams(streamsOf(found)), costly(costlyValues(found)),
-        nest(std::move(found.nest)), init(found.init), shape(shape), lineBits(lineBits) {}
+        nest(std::move(found.nest)), init(found.init), shape(shape), lineBits(lineBits) {
+    for (size_t depth = 0; depth < nest.outers.size(); ++depth)
+      if (nest.guard(depth)) {
+        guarded = depth;
+        this->shape.groups = packedGroups;
+      }
+  }
 
   void emit() {
     Value first = rows.getLowerBound(), behind = behindGroups(*this, rows, shape.rows);
+    if (guarded > 0) {
+      Value end = rows.getUpperBound(), least = constant(shape.rows / leastPackedPart);
+      behind = select(is(arith::CmpIPredicate::sgt, sub(end, behind), least), end, behind);
+    }
     scf::ForOp outer = nest.top(), inner = nest.inner;
     iterations = {outer.getLowerBound(), outer.getUpperBound()};
     columns = {inner.getLowerBound(), inner.getUpperBound()};
@@ -193,6 +62,9 @@ public:
       behind = select(testBounds(), behind, first);
     else if (!init && !isAlwaysDereferenceable(nest.store))
       behind = select(hasIterations(), behind, first);
+    if (guarded > 0)
+      packed = memref::AllocOp::create(b, loc,
+                                       MemRefType::get({shape.rows * (shape.groups + 1)}, b.getIndexType()));
     if (init)
       startsFromInit = is(arith::CmpIPredicate::eq, columns.end, init->size);
     Value step = constant(shape.rows * shape.groups);
@@ -207,6 +79,8 @@ public:
                                                 times(sub(least, first), depth())));
     forGroups(*this, rows, behind, step,
               [&](Value block) { emitBlock(block, min(add(block, step), behind)); });
+    if (packed)
+      buffers.push_back(packed);
     for (Value buffer : buffers)
       memref::DeallocOp::create(b, loc, buffer);
   }
@@ -218,6 +92,8 @@ private:
   Values buffers; ///< for each of these, its values in a block, row by row
   ReductionNest nest;
   std::optional<InitLoop> init;
+  size_t guarded = 0; ///< the innermost of the loops over p that only some rows have; 0: all rows have all
+  Value packed;       ///< then, the rows of a block that have it
   iteration::RowTile shape;
   int64_t lineBits;           ///< of the cache
   Bounds iterations, columns; ///< of the outermost loop over p, and of the loop over k
@@ -293,18 +169,24 @@ private:
     const int64_t width = shape.vectors * shape.elements;
     Value whole = divide(max(sub(columns.end, columns.begin), constant(0)), constant(width));
     Value behind = add(columns.begin, times(whole, constant(width)));
-    auto inGroups = [&](auto emit) { forSteps(b, loc, begin, end, constant(shape.rows), emit); };
+    const Bounds some{packed ? firstPacked({begin, end}) : end, end};
+    auto inGroups = [&](auto emit) { forSteps(b, loc, begin, some.begin, constant(shape.rows), emit); };
+    auto rowsOf = [&](Value group) {
+      return llvm::map_to_vector(llvm::seq(shape.rows), [&](int64_t r) { return add(group, constant(r)); });
+    };
     forSteps(b, loc, columns.begin, behind, constant(width), [&](Value first) {
       Value isFirst = is(arith::CmpIPredicate::eq, first, columns.begin);
       inGroups([&](Value group) {
         if (!streams.empty())
           branch(b, loc, isFirst, [&] { prefetch(add(group, constant(shape.rows * shape.groups))); }, [] {});
-        emitTile(group, first, shape.vectors, {});
+        emitTile(rowsOf(group), {first, shape.vectors, {}});
       });
+      emitPackedColumns(some, {first, shape.vectors, {}});
     });
     forSteps(b, loc, behind, columns.end, constant(shape.elements), [&](Value first) {
       Value mask = activeLanes(b, loc, lanes(), sub(columns.end, first));
-      inGroups([&](Value group) { emitTile(group, first, 1, mask); });
+      inGroups([&](Value group) { emitTile(rowsOf(group), {first, 1, mask}); });
+      emitPackedColumns(some, {first, 1, mask});
     });
   }
 
@@ -380,31 +262,164 @@ private:
 
   Lanes lanes() const { return {.count = int64_t(shape.elements)}; }
 
-  /// So many vectors of each row of a group from element `first` on.
-  void emitTile(Value group, Value first, int64_t vectors, Value mask) {
+  /// So many vectors of a row from element `first` on.
+  struct Columns {
+    Value first;
+    int64_t vectors;
+    Value mask;
+  };
+
+  /// The row of a block from which on some may lack the guarded loops; the groups before it have all of them.
+  Value firstPacked(Bounds block) {
+    Value groups = divide(sub(block.end, block.begin), constant(shape.rows));
+    return select(haveGuardedLoops(block), add(block.begin, times(groups, constant(shape.rows))),
+                  block.begin);
+  }
+
+  /// At run time: whether all rows of a block have the guarded loops, in all iterations of those around. Ends
+  /// with the first of these where one has not.
+  Value haveGuardedLoops(Bounds block, const IRMapping &around = {}, size_t depth = 0) {
+    auto all = [&](Bounds bounds, auto holds) {
+      return levels::forLoop(
+          b, loc, bounds.begin, bounds.end, dialect::LoopKind::Reduction, boolean(true),
+          [&](Value at, const levels::Values &soFar) { return levels::Values{holds(at, soFar[0])}; })[0];
+    };
+    if (depth == guarded)
+      return all(block, [&](Value row, Value soFar) {
+        IRMapping map = beforeNest(row);
+        return both(soFar, hasGuardedLoops(0, around, map));
+      });
+    return all(boundsOf(depth), [&](Value iteration, Value soFar) {
+      return ifThen(soFar, [&] {
+        IRMapping map = around;
+        map.map(nest.outers[depth].getInductionVar(), iteration);
+        return haveGuardedLoops(block, map, depth + 1);
+      });
+    });
+  }
+
+  /// These vectors of rows of a block, which have the guarded loops or not.
+  void emitPackedColumns(Bounds block, const Columns &at) {
+    if (!packed)
+      return;
+    auto start = [&] {
+      forSteps(b, loc, block.begin, block.end, constant(1), [&](Value row) {
+        std::vector<BodyEmitter> parts;
+        addRow(beforeNest(row), at, parts);
+        for (BodyEmitter &part : parts)
+          part.storeHoisted(nest.store, part.splat(nest.load.getType(), init->value));
+      });
+    };
+    auto update = [&] {
+      if (init)
+        branch(b, loc, startsFromInit, start, [] {});
+      emitPacked(block, at);
+    };
+    branch(b, loc, isLess(block.begin, block.end), update, [] {});
+  }
+
+  /// These vectors of the rows of a block that have the guarded loops, for each iteration of the loops
+  /// around.
+  void emitPacked(Bounds block, const Columns &at, const IRMapping &around = {}, size_t depth = 0) {
+    if (depth < guarded) {
+      scf::ForOp original = nest.outers[depth];
+      const Bounds bounds = boundsOf(depth);
+      auto inside = [&](Value iteration) {
+        IRMapping map = around;
+        map.map(original.getInductionVar(), iteration);
+        emitPacked(block, at, map, depth + 1);
+      };
+      forSteps(b, loc, bounds.begin, bounds.end, original.getStep(), inside)->setAttrs(original->getAttrs());
+      return;
+    }
+    forSteps(b, loc, constant(0), packRows(block, around), constant(shape.rows), [&](Value from) {
+      const Values tile = llvm::map_to_vector(llvm::seq(shape.rows), [&](int64_t r) -> Value {
+        return memref::LoadOp::create(b, loc, packed, add(from, constant(r)));
+      });
+      emitTile(tile, at, around, guarded);
+    });
+  }
+
+  /// Packs the rows of a block that have the guarded loops, and returns how many there are. Behind the last
+  /// one it stands again, for the rest of a tile, which computes and stores the same several times.
+  Value packRows(Bounds block, const IRMapping &around) {
+    Value count =
+        levels::forLoop(b, loc, block.begin, block.end, dialect::LoopKind::Reduction, constant(0),
+                        [&](Value row, const levels::Values &soFar) {
+                          memref::StoreOp::create(b, loc, row, packed, soFar[0]);
+                          IRMapping map = beforeNest(row);
+                          Value has = hasGuardedLoops(0, around, map);
+                          return levels::Values{add(soFar[0], select(has, constant(1), constant(0)))};
+                        })[0];
+    Value last = memref::LoadOp::create(b, loc, packed, sub(max(count, constant(1)), constant(1)));
+    for (int64_t r = 0; r + 1 < shape.rows; ++r)
+      memref::StoreOp::create(b, loc, last, packed, add(count, constant(r)));
+    return count;
+  }
+
+  /// Whether a row has the guarded loops, of which `map` has what is computed before the loop at this depth.
+  Value hasGuardedLoops(size_t depth, const IRMapping &around, IRMapping &map) {
+    scf::ForOp loop = nest.outers[depth];
+    clonePrologue(b, loop, around.lookup(loop.getInductionVar()), map);
+    scf::IfOp guard = nest.guard(depth + 1);
+    if (!guard)
+      return hasGuardedLoops(depth + 1, around, map);
+    Value condition = map.lookupOrDefault(guard.getCondition());
+    if (depth + 1 == guarded)
+      return condition;
+    return ifThen(condition, [&] {
+      cloneBefore(nest.outers[depth + 1], guard, map);
+      return hasGuardedLoops(depth + 1, around, map);
+    });
+  }
+
+  /// Clones what a branch computes before the loop at its end.
+  void cloneBefore(scf::ForOp loop, scf::IfOp guard, IRMapping &map) {
+    for (Operation &op : guard.thenBlock()->without_terminator())
+      if (&op != loop)
+        b.clone(op, map);
+  }
+
+  /// Extends the map of a row that has the loops below the one at this depth by what it computes before them.
+  void enter(size_t depth, Value iteration, IRMapping &map) {
+    clonePrologue(b, nest.outers[depth], iteration, map);
+    if (scf::IfOp guard = depth < guarded ? nest.guard(depth + 1) : scf::IfOp())
+      cloneBefore(nest.outers[depth + 1], guard, map);
+  }
+
+  /// Adds these vectors of a row, for which `map` has what is computed before its loops.
+  void addRow(const IRMapping &map, const Columns &at, std::vector<BodyEmitter> &parts) {
+    for (int64_t v = 0; v < at.vectors; ++v) {
+      BodyEmitter &part =
+          parts.emplace_back(b, nest.legality, lanes(), add(at.first, constant(v * shape.elements)), at.mask);
+      part.bind(map);
+      part.hoist([&](Operation *op) { return nest.isOuterInvariant(op); },
+                 [&](Value condition) { return nest.isOuterInvariant(condition); });
+    }
+  }
+
+  /// These vectors of each row of a tile, which has all loops over p: from one of them on, in an iteration of
+  /// those around.
+  void emitTile(ValueRange tile, const Columns &at, const IRMapping &around = {}, size_t from = 0) {
     std::vector<IRMapping> maps;
-    for (int64_t r = 0; r < shape.rows; ++r)
-      maps.push_back(beforeNest(add(group, constant(r))));
+    for (Value row : tile) {
+      IRMapping &map = maps.emplace_back(beforeNest(row));
+      for (size_t depth = 0; depth < from; ++depth)
+        enter(depth, around.lookup(nest.outers[depth].getInductionVar()), map);
+    }
     std::vector<BodyEmitter> parts; // row by row
     for (const IRMapping &map : maps)
-      for (int64_t v = 0; v < vectors; ++v) {
-        BodyEmitter &part =
-            parts.emplace_back(b, nest.legality, lanes(), add(first, constant(v * shape.elements)), mask);
-        part.bind(map);
-        part.hoist([&](Operation *op) { return nest.isOuterInvariant(op); },
-                   [&](Value condition) { return nest.isOuterInvariant(condition); });
-      }
-    Values elements = initialElements(parts);
-    elements = updateFrom(0, maps, parts, elements);
+      addRow(map, at, parts);
+    const Values elements = updateFrom(from, maps, parts, initialElements(parts, /*isStarted=*/from > 0));
     for (auto [part, element] : llvm::zip_equal(parts, elements))
       part.storeHoisted(nest.store, element);
   }
 
-  Values initialElements(MutableArrayRef<BodyEmitter> parts) {
+  Values initialElements(MutableArrayRef<BodyEmitter> parts, bool isStarted) {
     auto loads = [&] {
       return llvm::map_to_vector(parts, [&](BodyEmitter &part) { return part.loadHoisted(nest.load); });
     };
-    if (!init)
+    if (!init || isStarted)
       return loads();
     memref::LoadOp load = nest.load;
     Value initial = parts.front().splat(load.getType(), init->value);
@@ -414,88 +429,24 @@ private:
         [&] { return Values(loads()); });
   }
 
-  /// The elements after the nest's loops from this one on.
-  Values updateFrom(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
-    if (depth == nest.outers.size())
-      return update(maps, parts, elements);
-    return nest.guard(depth) ? updateSome(depth, maps, parts, elements)
-                             : updateAll(depth, maps, parts, elements);
-  }
-
-  /// Where some rows have no such iteration: those that have it one by one, where they are few, else all.
-  Values updateSome(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
-    Values conditions;
-    Value count = constant(0);
-    for (const IRMapping &map : maps) {
-      conditions.push_back(map.lookupOrDefault(nest.guard(depth).getCondition()));
-      count = add(count, select(conditions.back(), constant(1), constant(0)));
-    }
-    Value few = is(arith::CmpIPredicate::ule, count, constant(shape.rows / fewRowsPart));
-    return levels::ifElse(
-        b, loc, few, elements.getTypes(),
-        [&] { return updateEach(depth, maps, conditions, parts, elements); },
-        [&] { return updateMasked(depth, maps, conditions, parts, elements); });
-  }
-
-  Values updateEach(size_t depth, Maps maps, ValueRange conditions, ArrayRef<BodyEmitter> parts,
-                    ValueRange elements) {
-    Values updated;
-    const size_t vectors = parts.size() / maps.size();
-    for (auto [r, map, condition] : llvm::enumerate(maps, conditions)) {
-      ValueRange own = elements.slice(r * vectors, vectors);
-      auto update = [&] {
-        const IRMapping inside = insideGuard(depth, map, map.lookup(rows.getInductionVar()));
-        return updateAll(depth, inside, parts.slice(r * vectors, vectors), own);
-      };
-      llvm::append_range(
-          updated, levels::ifElse(b, loc, condition, own.getTypes(), update, [&] { return Values(own); }));
-    }
-    return updated;
-  }
-
-  /// Rows without such an iteration read what one reads that has it, which exists, and keep their elements.
-  Values updateMasked(size_t depth, Maps maps, ValueRange conditions, ArrayRef<BodyEmitter> parts,
-                      ValueRange elements) {
-    auto rowOf = [&](const IRMapping &map) { return map.lookup(rows.getInductionVar()); };
-    Value having = rowOf(maps.back());
-    for (auto [condition, map] : llvm::reverse(llvm::zip_equal(conditions, maps)))
-      having = select(condition, rowOf(map), having);
-    std::vector<IRMapping> inside;
-    for (auto [condition, map] : llvm::zip_equal(conditions, maps))
-      inside.push_back(insideGuard(depth, map, select(condition, rowOf(map), having)));
-    Values updated = updateAll(depth, inside, parts, elements);
-    const size_t vectors = parts.size() / maps.size();
-    for (auto [k, element, now] : llvm::enumerate(elements, updated))
-      now = arith::SelectOp::create(b, loc, conditions[k / vectors], now, element);
-    return updated;
-  }
-
-  /// What a row computes before the loops at this depth, in the iterations of the loops around these.
-  IRMapping insideGuard(size_t depth, const IRMapping &iterations, Value row) {
-    IRMapping map = beforeNest(row);
-    for (size_t d = 0; d < depth; ++d) {
-      scf::ForOp loop = nest.outers[d];
-      clonePrologue(b, loop, iterations.lookup(loop.getInductionVar()), map);
-      if (scf::IfOp guard = nest.guard(d + 1))
-        for (Operation &op : guard.thenBlock()->without_terminator())
-          if (&op != nest.outers[d + 1])
-            b.clone(op, map);
-    }
-    return map;
+  Bounds boundsOf(size_t depth) {
+    scf::ForOp loop = nest.outers[depth];
+    return depth == 0 ? iterations : Bounds{loop.getLowerBound(), loop.getUpperBound()};
   }
 
   /// The elements of all rows after the nest's loops from this one on.
-  Values updateAll(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
+  Values updateFrom(size_t depth, Maps maps, ArrayRef<BodyEmitter> parts, ValueRange elements) {
+    if (depth == nest.outers.size())
+      return update(maps, parts, elements);
     scf::ForOp original = nest.outers[depth];
-    const Bounds bounds =
-        depth == 0 ? iterations : Bounds{original.getLowerBound(), original.getUpperBound()};
+    const Bounds bounds = boundsOf(depth);
     auto loop = scf::ForOp::create(b, loc, bounds.begin, bounds.end, original.getStep(), elements);
     loop->setAttrs(original->getAttrs());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     std::vector<IRMapping> inside(maps.begin(), maps.end());
     for (IRMapping &map : inside) {
-      clonePrologue(b, original, loop.getInductionVar(), map);
+      enter(depth, loop.getInductionVar(), map);
       for (auto [value, buffer] : llvm::zip_equal(costly, buffers)) {
         Value number = numberOf(map.lookup(rows.getInductionVar()), block, loop.getInductionVar());
         map.map(value, memref::LoadOp::create(b, loc, buffer, number));
