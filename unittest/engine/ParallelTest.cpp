@@ -25,9 +25,9 @@ namespace {
 struct Watch {
   size_t awaited = 1;
   std::atomic<int> now = 0, most = 0;
-  std::mutex mutex;
-  std::condition_variable came;
-  std::set<std::thread::id> seen;
+  std::mutex mutex{};
+  std::condition_variable came{};
+  std::set<std::thread::id> seen{};
 
   static bool task(void *context, int64_t) {
     auto &watch = *static_cast<Watch *>(context);

@@ -80,7 +80,7 @@ TEST(Check, SetsAreMasks) {
   EXPECT_EQ(p.tensors[0].type, ElementType::Bool);
   EXPECT_EQ(print(check(p.text, {{"S", sparse}, {"T", sparse}, {"y", sparse}})), print(p));
   EXPECT_EQ(print(check("S(i,j) = set(i + j < 4, i in :3)",
-                        {{"S", {.type = {}, .dims = std::vector<int64_t>{5, 5}}}})),
+                        {{"S", {.type = {}, .dims = std::vector<int64_t>{5, 5}, .encoding = {}}}})),
             "S(i,j) = set((i + j < 4) & (i < 3))\n");
 }
 
