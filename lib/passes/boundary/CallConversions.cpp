@@ -18,9 +18,11 @@ struct CallConversions : impl::CallConversionsBase<CallConversions> {
   void runOnOperation() override {
     kernels = boundary::kernelsOf(getOperation());
     if (!kernels)
-      return;
+      return markAllAnalysesPreserved();
     SmallVector<func::CallOp> calls;
     getOperation().walk([&](func::CallOp call) { calls.push_back(call); });
+    if (calls.empty())
+      return markAllAnalysesPreserved();
     for (func::CallOp call : calls)
       if (auto kernel = kernels.lookupSymbol<func::FuncOp>(call.getCallee());
           kernel && call->getParentOfType<ModuleOp>() != kernels && failed(convertOperands(call, kernel)))

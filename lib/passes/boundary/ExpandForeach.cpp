@@ -111,6 +111,8 @@ struct ExpandForeach : impl::ExpandForeachBase<ExpandForeach> {
   void runOnOperation() override {
     SmallVector<sparse_tensor::ForeachOp> ops;
     getOperation().walk<WalkOrder::PreOrder>([&](sparse_tensor::ForeachOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return markAllAnalysesPreserved();
     // Outer ones last: they copy what is in them.
     for (sparse_tensor::ForeachOp op : llvm::reverse(ops))
       if (failed(Foreach(op).expand()))

@@ -184,6 +184,8 @@ struct ExpandReshape : impl::ExpandReshapeBase<ExpandReshape> {
           (isSparse(op->getOperand(0)) || isSparse(op->getResult(0))))
         ops.push_back(op);
     });
+    if (ops.empty())
+      return markAllAnalysesPreserved();
     for (Operation *op : ops) {
       const auto from = cast<RankedTensorType>(op->getOperand(0).getType());
       const auto to = cast<RankedTensorType>(op->getResult(0).getType());

@@ -62,6 +62,8 @@ struct FreeAllocations : impl::FreeAllocationsBase<FreeAllocations> {
       if (Aliases::endsInBlock(alloc))
         freed.push_back(alloc);
     });
+    if (freed.empty())
+      return markAllAnalysesPreserved();
     for (memref::AllocOp alloc : freed) {
       OpBuilder b(alloc->getBlock()->getTerminator());
       memref::DeallocOp::create(b, alloc.getLoc(), alloc);

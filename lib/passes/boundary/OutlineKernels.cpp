@@ -277,7 +277,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
         ops.push_back(op);
     });
     if (ops.empty())
-      return;
+      return markAllAnalysesPreserved();
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     auto kernels = ModuleOp::create(b, module.getLoc(), boundary::kKernelsModule);
     if (!cpu.empty())

@@ -90,10 +90,15 @@ private:
 
 struct CountIterations : impl::CountIterationsBase<CountIterations> {
   void runOnOperation() override {
+    bool changed = false;
     // Outer loops and those before come first: what is known of them is known of the loops that follow.
     for (scf::ForOp loop : loopsIn<WalkOrder::PreOrder>(getOperation()))
-      if (const std::optional<int64_t> count = length(loop))
+      if (const std::optional<int64_t> count = length(loop)) {
         CountFromZero(loop, *count).run();
+        changed = true;
+      }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

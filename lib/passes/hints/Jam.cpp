@@ -166,6 +166,7 @@ void jam(scf::ForOp loop, unsigned count) {
 
 struct JamPass : impl::JamBase<JamPass> {
   void runOnOperation() override {
+    bool changed = false;
     // Inner loops first: those around take them as they are then.
     for (scf::ForOp loop : loopsIn(getOperation())) {
       const unsigned count = scheduledJam(loop);
@@ -178,7 +179,10 @@ struct JamPass : impl::JamBase<JamPass> {
         return signalPassFailure();
       }
       jam(loop, count);
+      changed = true;
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -28,12 +28,16 @@ void unroll(scf::ForOp loop, unsigned count) {
 
 struct UnrollPass : impl::UnrollBase<UnrollPass> {
   void runOnOperation() override {
+    bool changed = false;
     // Inner loops first: copies of them are unrolled already.
     for (scf::ForOp loop : loopsIn(getOperation()))
       if (const unsigned count = scheduledUnroll(loop); count != 0 && hasUnitStep(loop)) {
         unroll(loop, count);
         dropDirectives(loop);
+        changed = true;
       }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

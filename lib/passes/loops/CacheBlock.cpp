@@ -195,6 +195,7 @@ private:
 struct CacheBlockPass : impl::CacheBlockBase<CacheBlockPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     for (scf::ForOp loop : loopsIn(getOperation()))
       if (std::optional<BlockableNest> found = matchBlockableNest(loop, model.cpu)) {
         dialect::explainChoice(
@@ -202,7 +203,10 @@ struct CacheBlockPass : impl::CacheBlockBase<CacheBlockPass> {
                              " rows of the result share blocks of an operand that L1 holds, "
                              "where rows select most of it, at run time");
         BlockedNest(std::move(*found), model).emit();
+        changed = true;
       }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 
@@ -411,12 +415,16 @@ private:
 struct PackOperandsPass : impl::PackOperandsBase<PackOperandsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     for (scf::ForOp loop : loopsIn(getOperation()))
       if (std::optional<Product> product = matchProduct(loop)) {
         dialect::explainChoice(product->rows, "packing: where an operand is larger than L1, panels of it are "
                                               "packed for all rows, at run time");
         PackedProduct(std::move(*product), model.cpu).emit();
+        changed = true;
       }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -113,11 +113,13 @@ private:
 
 struct CacheOperandsPass : impl::CacheOperandsBase<CacheOperandsPass> {
   void runOnOperation() override {
+    bool changed = false;
     for (scf::ForOp loop : loopsIn(getOperation())) {
       const dialect::LoopAttr attr = dialect::loopOf(loop);
       const dialect::DirectivesAttr said = attr.getDirectives();
       if (!said)
         continue;
+      changed = true;
       for (StringAttr operand : said.cachedIn(dialect::CachePlace::Stack)) {
         const std::string why = OperandCopies(loop, operand).emit();
         if (why.empty()) {
@@ -131,6 +133,8 @@ struct CacheOperandsPass : impl::CacheOperandsBase<CacheOperandsPass> {
       }
       loop->setAttr(dialect::kLoopAttr, attr.withDirectives(said.withoutCache(dialect::CachePlace::Stack)));
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

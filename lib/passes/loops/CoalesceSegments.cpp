@@ -102,6 +102,8 @@ struct CoalesceSegments : impl::CoalesceSegmentsBase<CoalesceSegments> {
                                        "whose number the body does not depend");
           rows = coalesce(segment, rows);
         }
+    if (coalesced.empty())
+      markAllAnalysesPreserved();
   }
 };
 
@@ -132,7 +134,8 @@ Operation *outermostLoop(Operation *alloc) {
 
 struct HoistAllocations : impl::HoistAllocationsBase<HoistAllocations> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *alloc) {
+    bool changed = false;
+    getOperation()->walk([&](Operation *alloc) {
       if (!isa<memref::AllocOp, dialect::FilledBufferOp>(alloc))
         return;
       Operation *end = endOf(alloc), *loop = end ? outermostLoop(alloc) : nullptr;
@@ -141,7 +144,10 @@ struct HoistAllocations : impl::HoistAllocationsBase<HoistAllocations> {
       dialect::explainChoice(loop, "hoisting: an allocation in this loop is made once, before it");
       alloc->moveBefore(loop);
       end->moveAfter(loop);
+      changed = true;
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -100,9 +100,14 @@ void distribute(RowFunction &found) {
 
 struct DistributeFunctions : impl::DistributeFunctionsBase<DistributeFunctions> {
   void runOnOperation() override {
+    bool changed = false;
     for (scf::ForOp segment : loopsIn(getOperation()))
-      if (std::optional<RowFunction> found = matchRowFunction(segment))
+      if (std::optional<RowFunction> found = matchRowFunction(segment)) {
         distribute(*found);
+        changed = true;
+      }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -74,6 +74,8 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
       dialect::explainChoice(nest->inner, lengths.reason);
       addOneTileVersions(rows, nest->inner, lengths.value);
     }
+    if (versioned.empty())
+      markAllAnalysesPreserved();
   }
 };
 
@@ -132,6 +134,8 @@ struct PeelPartialTilesPass : impl::PeelPartialTilesBase<PeelPartialTilesPass> {
       outermost.push_back(loop);
       return WalkResult::skip();
     });
+    if (outermost.empty())
+      return markAllAnalysesPreserved();
     for (scf::ForOp loop : outermost) {
       dialect::explainChoice(loop, "peeling: full tiles have constant trip "
                                    "counts, partial ones keep their loops");

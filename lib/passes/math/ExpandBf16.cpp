@@ -42,12 +42,16 @@ Value rounded(arith::TruncFOp op) {
 
 struct ExpandBf16 : impl::ExpandBf16Base<ExpandBf16> {
   void runOnOperation() override {
-    getOperation()->walk([](arith::TruncFOp op) {
+    bool changed = false;
+    getOperation()->walk([&](arith::TruncFOp op) {
       if (!getElementTypeOrSelf(op.getType()).isBF16() || !getElementTypeOrSelf(op.getIn()).isF32())
         return;
       op.replaceAllUsesWith(rounded(op));
       op.erase();
+      changed = true;
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

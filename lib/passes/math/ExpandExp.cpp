@@ -109,13 +109,17 @@ private:
 
 struct ExpandExpPass : impl::ExpandExpBase<ExpandExpPass> {
   void runOnOperation() override {
-    getOperation().walk([](math::ExpOp op) {
+    bool changed = false;
+    getOperation().walk([&](math::ExpOp op) {
       const bool mayDiffer = arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::contract);
       if (!mayDiffer || !(op.getType().isF64() || op.getType().isF32()))
         return;
       op.replaceAllUsesWith(ExpPolynomial(op).emit());
       op.erase();
+      changed = true;
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

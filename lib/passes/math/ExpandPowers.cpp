@@ -83,10 +83,14 @@ private:
 
 struct ExpandPowers : impl::ExpandPowersBase<ExpandPowers> {
   void runOnOperation() override {
-    getOperation().walk([](math::IPowIOp op) {
+    bool changed = false;
+    getOperation().walk([&](math::IPowIOp op) {
       op.replaceAllUsesWith(Squaring(op).emit());
       op.erase();
+      changed = true;
     });
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

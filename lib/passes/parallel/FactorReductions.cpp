@@ -221,6 +221,8 @@ struct FactorReductions : passes::impl::FactorReductionsBase<FactorReductions> {
       if (loop && loop.getDirectives() && loop.getDirectives().getRfactor())
         loops.push_back(op);
     });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (Operation *op : loops)
       if (failed(factor(op)))
         return signalPassFailure();

@@ -340,6 +340,8 @@ struct PipelineScattersPass : impl::PipelineScattersBase<PipelineScattersPass> {
       if (std::optional<PipelinePlan> plan = PipelinePlan::of(loop))
         loops.emplace_back(loop, std::move(*plan));
     });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (auto &[loop, plan] : loops) {
       const int64_t size = isOutermost(loop) ? streamUnroll : segmentUnroll;
       dialect::explainChoice(loop, "software pipelining: " + std::to_string(size) +

@@ -279,6 +279,7 @@ private:
 struct PrefetchPass : impl::PrefetchBase<PrefetchPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     // By loop and operand, whether something is prefetched, and one of the loops.
     llvm::MapVector<std::pair<StringAttr, StringAttr>, std::pair<bool, scf::ForOp>> asked;
     for (scf::ForOp loop : loopsIn(getOperation())) {
@@ -287,6 +288,7 @@ struct PrefetchPass : impl::PrefetchBase<PrefetchPass> {
           attr.getDirectives() ? attr.getDirectives().getPrefetch() : DictionaryAttr();
       for (NamedAttribute named : said ? said.getValue() : ArrayRef<NamedAttribute>()) {
         const int64_t distance = cast<IntegerAttr>(named.getValue()).getInt();
+        changed = true;
         dialect::noteDone(loop, attr, {.prefetch = DictionaryAttr::get(&getContext(), named)});
         if (distance == 0)
           continue;
@@ -296,6 +298,8 @@ struct PrefetchPass : impl::PrefetchBase<PrefetchPass> {
         markAsDone(loop, named.getName());
       }
     }
+    if (!changed)
+      markAllAnalysesPreserved();
     for (auto &[names, outcome] : asked)
       if (!outcome.first) {
         refuse(outcome.second, names.first, names.second);

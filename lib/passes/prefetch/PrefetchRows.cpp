@@ -28,6 +28,7 @@ bool storesRows(const VectorizationLegality &legality, scf::ForOp around) {
 struct PrefetchRowsPass : impl::PrefetchRowsBase<PrefetchRowsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     for (scf::ForOp loop : loopsIn(getOperation())) {
       auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
       if (!around || !isInnermost(loop) || hasLoopAnnotation(loop) || isBodyScheduled(around) ||
@@ -37,16 +38,19 @@ struct PrefetchRowsPass : impl::PrefetchRowsBase<PrefetchRowsPass> {
         continue;
       std::optional<VectorizationLegality> legality = analyzeLoop(loop);
       if (legality && legality->reductions.empty() && storesRows(*legality, around))
-        prefetch(*legality, around, model);
+        changed |= prefetch(*legality, around, model);
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
-  static void prefetch(const VectorizationLegality &legality, scf::ForOp around,
+  /// Returns whether there is something to prefetch.
+  static bool prefetch(const VectorizationLegality &legality, scf::ForOp around,
                        const iteration::CostModel &model) {
     LaterRows rows(around, legality, model);
     if (!rows.any())
-      return;
+      return false;
     dialect::explainChoice(around, "rows that later iterations select are prefetched where they are "
                                    "scattered, and an operand is larger than the caches of a core");
     scf::ForOp inner = legality.loop;
@@ -59,6 +63,7 @@ private:
       rows.emitAt(inside, version.getInductionVar());
       return levels::Values(version.getResults());
     });
+    return true;
   }
 };
 

@@ -23,7 +23,7 @@ struct CheckSchedule : impl::CheckScheduleBase<CheckSchedule> {
     func::FuncOp function = getOperation();
     auto list = function->getAttrOfType<ArrayAttr>(kScheduledAttr);
     if (!list)
-      return;
+      return markAllAnalysesPreserved();
     SmallVector<LoopAttr> loops;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (const LoopAttr loop = attrOf(op); loop && loop.getIndex())

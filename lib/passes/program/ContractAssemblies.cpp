@@ -353,7 +353,7 @@ struct ContractAssemblies : impl::ContractAssembliesBase<ContractAssemblies> {
       if (placeOf(made))
         placed.push_back(made);
     if (placed.empty())
-      return;
+      return markAllAnalysesPreserved();
     for (AssembleOp made : llvm::to_vector(function.getOps<AssembleOp>()))
       hoistSpaces(made);
     for (AssembleOp made : placed)

@@ -244,7 +244,7 @@ struct ContractTensors : impl::ContractTensorsBase<ContractTensors> {
         for (unsigned k = 0; k < loop.getNumResults(); ++k)
           changed |= Candidate(function, loop, k).contract();
     if (!changed)
-      return;
+      return markAllAnalysesPreserved();
     RewritePatternSet patterns(&getContext());
     IterateOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(function, std::move(patterns))))

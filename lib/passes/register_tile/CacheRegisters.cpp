@@ -433,12 +433,14 @@ struct CacheRegistersPass : impl::CacheRegistersBase<CacheRegistersPass> {
     const iteration::CostModel model = dialect::costModel(getOperation());
     // By loop and tensor, where there is a copy of the loop that can, and else why one of them cannot.
     llvm::MapVector<std::pair<StringAttr, StringAttr>, std::pair<scf::ForOp, std::string>> asked;
+    bool changed = false;
     // Loops inside first: what these hold, those around may hold longer.
     for (scf::ForOp loop : loopsIn(getOperation())) {
       const dialect::LoopAttr attr = dialect::loopOf(loop);
       const dialect::DirectivesAttr said = attr.getDirectives();
       if (!said)
         continue;
+      changed = true;
       for (StringAttr tensor : said.cachedIn(dialect::CachePlace::Registers)) {
         std::string why = hold(loop, tensor, model);
         auto [outcome, isNew] = asked.try_emplace({attr.getIndex(), tensor}, loop, why);
@@ -451,6 +453,8 @@ struct CacheRegistersPass : impl::CacheRegistersBase<CacheRegistersPass> {
       loop->setAttr(dialect::kLoopAttr,
                     attr.withDirectives(said.withoutCache(dialect::CachePlace::Registers)));
     }
+    if (!changed)
+      markAllAnalysesPreserved();
     for (auto &[names, outcome] : asked)
       if (!outcome.second.empty()) {
         const StringRef index = names.first.getValue();

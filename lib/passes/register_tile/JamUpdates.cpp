@@ -124,7 +124,7 @@ struct JamUpdates : impl::JamUpdatesBase<JamUpdates> {
       changed = true;
     }
     if (!changed)
-      return;
+      return markAllAnalysesPreserved();
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance;
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

@@ -215,11 +215,13 @@ struct TileReductionsPass : impl::TileReductionsBase<TileReductionsPass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     for (scf::ForOp rows : loopsIn(getOperation())) {
       std::optional<ReducedRows> found = matchRows(rows);
       if (!found)
         continue;
       hoistFactors(found->inner.loop);
+      changed = true;
       if (found = matchRows(rows); !found)
         continue;
       const unsigned bits = found->inner.widestBits;
@@ -232,6 +234,8 @@ struct TileReductionsPass : impl::TileReductionsBase<TileReductionsPass> {
                              "horizontal reductions are one");
       TiledReductions(std::move(*found), lanes, model).emit();
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

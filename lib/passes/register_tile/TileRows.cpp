@@ -475,6 +475,7 @@ struct TileRowsPass : impl::TileRowsBase<TileRowsPass> {
 
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
+    bool changed = false;
     for (scf::ForOp rows : loopsIn(getOperation())) {
       std::optional<RowNest> found = matchRowNest(rows);
       if (!found)
@@ -487,7 +488,10 @@ struct TileRowsPass : impl::TileRowsBase<TileRowsPass> {
         continue;
       dialect::explainChoice(inner, shape.reason);
       TiledRows(std::move(*found), shape.value, model.cpu.line * 8).emit();
+      changed = true;
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -92,6 +92,8 @@ struct CheckInBlocks : impl::CheckInBlocksBase<CheckInBlocks> {
         if (std::optional<CheckedReads> reads = checkedReads(check))
           all.push_back(std::move(*reads));
     });
+    if (all.empty())
+      return markAllAnalysesPreserved();
     llvm::MapVector<Operation *, SmallVector<const CheckedReads *>> readBy;
     for (const CheckedReads &reads : all)
       for (IterateOp loop : reads.loops)

@@ -289,6 +289,8 @@ struct IndexOperands : impl::IndexOperandsBase<IndexOperands> {
   void runOnOperation() override {
     SmallVector<CoiterateOp> ops;
     getOperation()->walk([&](CoiterateOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return markAllAnalysesPreserved();
     const iteration::Costs costs = dialect::costModel(getOperation()).costs;
     for (CoiterateOp op : ops)
       Rewrite(op, costs).run();

@@ -180,6 +180,8 @@ struct ExpandGather : impl::ExpandGatherBase<ExpandGather> {
       if (isa<dialect::GatherOp, dialect::ScatterOp>(op) && op->getNumResults() == 1)
         all.push_back(op);
     });
+    if (all.empty())
+      return markAllAnalysesPreserved();
     for (Operation *op : all) {
       OpBuilder b(op);
       auto gather = dyn_cast<dialect::GatherOp>(op);

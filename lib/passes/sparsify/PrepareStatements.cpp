@@ -28,6 +28,8 @@ struct ExpandQuery : impl::ExpandQueryBase<ExpandQuery> {
   void runOnOperation() override {
     SmallVector<dialect::QueryOp> queries;
     getOperation().walk([&](dialect::QueryOp op) { queries.push_back(op); });
+    if (queries.empty())
+      return markAllAnalysesPreserved();
     for (dialect::QueryOp op : queries) {
       OpBuilder b(op);
       op.getResult().replaceAllUsesWith(expand(b, op));

@@ -270,6 +270,8 @@ struct VectorizeBlockRowsPass : impl::VectorizeBlockRowsBase<VectorizeBlockRowsP
         if (VectorizedBlockRow row(std::move(*blocks), model); row.fits())
           rows.push_back(std::move(row));
     });
+    if (rows.empty())
+      return markAllAnalysesPreserved();
     for (VectorizedBlockRow &row : rows)
       row.emit();
     // One stream that is prefetched is as good as two.

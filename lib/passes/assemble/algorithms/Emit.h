@@ -89,8 +89,8 @@ mlir::Operation *call(const levels::Emitter &e, llvm::StringRef name, mlir::Valu
 /// The same of a function that returns an i64, as index.
 mlir::Value callForIndex(const levels::Emitter &e, llvm::StringRef name, mlir::ValueRange arguments);
 
-/// Replaces each such op by the values that `lower(b, op)` emits in its place.
-template <typename Op, typename Lower> void lowerEach(mlir::Operation *root, Lower lower) {
+/// Replaces each such op by the values that `lower(b, op)` emits in its place. Returns whether there was one.
+template <typename Op, typename Lower> bool lowerEach(mlir::Operation *root, Lower lower) {
   llvm::SmallVector<Op> ops;
   root->walk([&](Op op) { ops.push_back(op); });
   for (Op op : ops) {
@@ -99,6 +99,7 @@ template <typename Op, typename Lower> void lowerEach(mlir::Operation *root, Low
     op->replaceAllUsesWith(values);
     op->erase();
   }
+  return !ops.empty();
 }
 
 } // namespace tulle::assemble

@@ -217,8 +217,11 @@ void lower(Target &target, const Stream &stream, AccumulateOp op) {
 
 struct LowerAccumulate : impl::LowerAccumulateBase<LowerAccumulate> {
   void runOnOperation() override {
-    if (failed(lowerBuild<AccumulateOp>(getOperation(), fitsRow, lower)))
+    const FailureOr<bool> lowered = lowerBuild<AccumulateOp>(getOperation(), fitsRow, lower);
+    if (failed(lowered))
       return signalPassFailure();
+    if (!*lowered)
+      return markAllAnalysesPreserved();
     getOperation()->walk([](EntriesOp entries) {
       if (entries->use_empty())
         entries.erase();

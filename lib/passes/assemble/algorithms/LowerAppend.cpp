@@ -427,13 +427,20 @@ void appendBlocks(Target &target, const Stream &stream, AppendBlocksOp op) {
 
 struct LowerAppendBlocks : impl::LowerAppendBlocksBase<LowerAppendBlocks> {
   void runOnOperation() override {
-    if (failed(lowerBuild<AppendBlocksOp>(getOperation(), fitsAppendBlocks, appendBlocks)))
-      signalPassFailure();
+    const FailureOr<bool> lowered =
+        lowerBuild<AppendBlocksOp>(getOperation(), fitsAppendBlocks, appendBlocks);
+    if (failed(lowered))
+      return signalPassFailure();
+    if (!*lowered)
+      markAllAnalysesPreserved();
   }
 };
 
 struct LowerAppend : impl::LowerAppendBase<LowerAppend> {
-  void runOnOperation() override { lowerEach<AppendOp>(getOperation(), lower); }
+  void runOnOperation() override {
+    if (!lowerEach<AppendOp>(getOperation(), lower))
+      markAllAnalysesPreserved();
+  }
 };
 
 } // namespace

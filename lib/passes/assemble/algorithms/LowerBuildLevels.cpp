@@ -118,10 +118,12 @@ private:
 
 struct LowerBuildLevels : impl::LowerBuildLevelsBase<LowerBuildLevels> {
   void runOnOperation() override {
-    lowerEach<BuildLevelsOp>(getOperation(), [](OpBuilder &b, BuildLevelsOp op) -> Values {
+    auto lower = [](OpBuilder &b, BuildLevelsOp op) -> Values {
       Target target(b, op.getLoc(), op.getResult().getType(), op.getSizes());
       return {LevelByLevel(b, target, op.getSorted()).run()};
-    });
+    };
+    if (!lowerEach<BuildLevelsOp>(getOperation(), lower))
+      markAllAnalysesPreserved();
   }
 };
 

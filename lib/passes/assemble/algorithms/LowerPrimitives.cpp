@@ -86,7 +86,8 @@ Values lower(OpBuilder &b, ScatterEntriesOp op) {
 /// A pass that lowers one op.
 template <typename Op, typename Base> struct LowerPrimitive : Base {
   void runOnOperation() override {
-    lowerEach<Op>(Base::getOperation(), [](OpBuilder &b, Op op) { return lower(b, op); });
+    if (!lowerEach<Op>(Base::getOperation(), [](OpBuilder &b, Op op) { return lower(b, op); }))
+      Base::markAllAnalysesPreserved();
   }
 };
 struct LowerHistogram : LowerPrimitive<HistogramOp, impl::LowerHistogramBase<LowerHistogram>> {};

@@ -335,8 +335,11 @@ bool isReadyToScatter(const TargetFacts &target, const Stream &stream) {
 
 struct LowerScatterLevels : impl::LowerScatterLevelsBase<LowerScatterLevels> {
   void runOnOperation() override {
-    if (failed(lowerBuild<ScatterLevelsOp>(getOperation(), isReadyToScatter, lower)))
-      signalPassFailure();
+    const FailureOr<bool> lowered = lowerBuild<ScatterLevelsOp>(getOperation(), isReadyToScatter, lower);
+    if (failed(lowered))
+      return signalPassFailure();
+    if (!*lowered)
+      markAllAnalysesPreserved();
   }
 };
 

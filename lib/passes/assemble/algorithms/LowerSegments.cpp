@@ -266,20 +266,24 @@ Value combineRepeats(Target &target, UniqueOp op) {
 
 struct LowerSortSegments : impl::LowerSortSegmentsBase<LowerSortSegments> {
   void runOnOperation() override {
-    lowerEach<SortSegmentsOp>(getOperation(), [](OpBuilder &b, SortSegmentsOp op) {
+    auto lower = [](OpBuilder &b, SortSegmentsOp op) {
       Target target(b, op.getLoc(), cast<RankedTensorType>(op.getTensor()), {});
       SegmentSort(target, op).run();
       return Values();
-    });
+    };
+    if (!lowerEach<SortSegmentsOp>(getOperation(), lower))
+      markAllAnalysesPreserved();
   }
 };
 
 struct LowerUnique : impl::LowerUniqueBase<LowerUnique> {
   void runOnOperation() override {
-    lowerEach<UniqueOp>(getOperation(), [](OpBuilder &b, UniqueOp op) {
+    auto lower = [](OpBuilder &b, UniqueOp op) {
       Target target(b, op.getLoc(), cast<RankedTensorType>(op.getTensor()), {}, op.getCombine());
       return Values{combineRepeats(target, op)};
-    });
+    };
+    if (!lowerEach<UniqueOp>(getOperation(), lower))
+      markAllAnalysesPreserved();
   }
 };
 

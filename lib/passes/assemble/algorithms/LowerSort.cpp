@@ -179,12 +179,16 @@ private:
 //===--- The passes ---===//
 
 struct LowerCollect : impl::LowerCollectBase<LowerCollect> {
-  void runOnOperation() override { lowerEach<CollectOp>(getOperation(), collect); }
+  void runOnOperation() override {
+    if (!lowerEach<CollectOp>(getOperation(), collect))
+      markAllAnalysesPreserved();
+  }
 };
 
 struct LowerSort : impl::LowerSortBase<LowerSort> {
   void runOnOperation() override {
-    lowerEach<SortOp>(getOperation(), [](OpBuilder &b, SortOp op) { return RadixSort(b, op).run(); });
+    if (!lowerEach<SortOp>(getOperation(), [](OpBuilder &b, SortOp op) { return RadixSort(b, op).run(); }))
+      markAllAnalysesPreserved();
   }
 };
 

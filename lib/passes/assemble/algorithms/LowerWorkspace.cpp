@@ -390,8 +390,11 @@ void lower(Target &target, const Stream &stream, WorkspaceOp op) {
 
 struct LowerWorkspace : impl::LowerWorkspaceBase<LowerWorkspace> {
   void runOnOperation() override {
-    if (failed(lowerBuild<WorkspaceOp>(getOperation(), fitsWorkspace, lower)))
-      signalPassFailure();
+    const FailureOr<bool> lowered = lowerBuild<WorkspaceOp>(getOperation(), fitsWorkspace, lower);
+    if (failed(lowered))
+      return signalPassFailure();
+    if (!*lowered)
+      markAllAnalysesPreserved();
   }
 };
 

@@ -84,10 +84,10 @@ private:
 };
 
 /// Replaces each such op by the buffers that `lower(target, stream, op)` gives the target; an op whose
-/// entries do not fit is refused.
+/// entries do not fit is refused. Returns whether there was one.
 template <typename Op, typename Lower>
-mlir::LogicalResult lowerBuild(mlir::Operation *root, bool (*fits)(const TargetFacts &, const Stream &),
-                               Lower lower) {
+mlir::FailureOr<bool> lowerBuild(mlir::Operation *root, bool (*fits)(const TargetFacts &, const Stream &),
+                                 Lower lower) {
   auto tensorOf = [](Op op) { return mlir::cast<mlir::RankedTensorType>(op.getTensor()); };
   auto streamOf = [&](Op op) {
     return assemble::streamOf(op.getEntries().template getDefiningOp<dialect::EntriesOp>(),
@@ -101,14 +101,13 @@ mlir::LogicalResult lowerBuild(mlir::Operation *root, bool (*fits)(const TargetF
   };
   if (root->walk(check).wasInterrupted())
     return mlir::failure();
-  lowerEach<Op>(root, [&](mlir::OpBuilder &b, Op op) {
+  return lowerEach<Op>(root, [&](mlir::OpBuilder &b, Op op) {
     Target target(b, op.getLoc(), tensorOf(op), op.getSizes(), op.getCombine(), op.getPlan());
     const Stream stream = streamOf(op);
     Phase phase(b, "assembly: coordinates and values");
     lower(target, stream, op);
     return target.storage.fields;
   });
-  return mlir::success();
 }
 
 } // namespace tulle::assemble

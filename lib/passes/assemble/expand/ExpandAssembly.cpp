@@ -235,6 +235,8 @@ struct ExpandConvert : impl::ExpandConvertBase<ExpandConvert> {
           llvm::all_of(op->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); }))
         converts.push_back(op);
     });
+    if (converts.empty())
+      return markAllAnalysesPreserved();
     for (ConvertOp op : converts)
       if (failed(expand(op)))
         return signalPassFailure();

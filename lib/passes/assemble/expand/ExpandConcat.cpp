@@ -199,6 +199,8 @@ struct ExpandConcat : impl::ExpandConcatBase<ExpandConcat> {
   void runOnOperation() override {
     SmallVector<ConcatOp> concats;
     getOperation()->walk([&](ConcatOp op) { concats.push_back(op); });
+    if (concats.empty())
+      return markAllAnalysesPreserved();
     for (ConcatOp op : concats) {
       OpBuilder b(op);
       FailureOr<Value> made = Expansion(b, op).run();
