@@ -6,6 +6,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace tulle::differential {
 
