@@ -300,7 +300,8 @@ private:
   /// Whether it is written at coordinates that a tensor gives, and only there.
   bool writesSomewhere() const {
     return std::ranges::any_of(statement.lhs.subscripts, [&](const Affine &subscript) {
-      return std::ranges::count(statement.indirections, subscript.terms[0].first, &Indirection::index) > 0;
+      return !subscript.terms.empty() &&
+             std::ranges::count(statement.indirections, subscript.terms[0].first, &Indirection::index) > 0;
     });
   }
 
