@@ -59,9 +59,8 @@ std::string passes(Stage stage, const Options &options);
 /// stages hold, with what their lowering to LLVM needs.
 void registerAll(mlir::DialectRegistry &registry);
 
-/// The pass managers of one context, which must outlive this. Each is made when it is first needed and kept,
-/// as the patterns of a few canonicalizations and conversions take as long to make as to apply to a small
-/// module.
+/// The pass managers of one context, which must outlive this. Each is made when it is first needed and kept:
+/// making the patterns of its canonicalizations and conversions is a part of a small kernel's compile time.
 class PassManagers {
 public:
   explicit PassManagers(mlir::MLIRContext &context) : context(context) {}
