@@ -127,13 +127,61 @@ private:
   std::vector<format::Digit> digits;
 };
 
+/// Storage of which each level has all coordinates, or those that entries have there: below the same parent,
+/// or (squeezed) anywhere. Coordinates follow from those of the dimensions.
+bool isOfKeys(const format::Encoding &encoding) {
+  return encoding.symbols.empty() && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
+           const LevelKind kind = level.format.kind;
+           const bool known = kind <= LevelKind::Singleton || kind == LevelKind::Squeezed ||
+                              kind == LevelKind::Offset || kind == LevelKind::Hashed ||
+                              kind == LevelKind::Bitmap;
+           return known && !level.format.padded && !format::contains(level.expr, format::ExprKind::Rank) &&
+                  !format::contains(level.expr, format::ExprKind::Counter);
+         });
+}
+
+/// What such a format stores: an element whose coordinates each level has.
+void storeKeys(DenseTensor &tensor, const format::Encoding &encoding) {
+  std::vector<unsigned> levels; // that do not have all coordinates
+  for (unsigned l = 0; l < encoding.levels.size(); ++l)
+    if (const format::LevelFormat &level = encoding.levels[l].format;
+        !format::isFull(level) && level.kind != LevelKind::Offset)
+      levels.push_back(l);
+  const auto levelCoordinates = [&](size_t at) {
+    const Coordinates coordinates = coordinatesOf(tensor.dims, at);
+    format::Bindings bindings;
+    Coordinates found;
+    for (const format::Level &level : encoding.levels)
+      found.push_back(format::evaluate(level.expr, coordinates, found, bindings).value());
+    return found;
+  };
+  const auto key = [&](const Coordinates &coordinates, unsigned l) {
+    const auto begin =
+        coordinates.begin() + (encoding.levels[l].format.kind == LevelKind::Squeezed ? std::ptrdiff_t(l) : 0);
+    return Coordinates(begin, coordinates.begin() + std::ptrdiff_t(l) + 1);
+  };
+  std::vector<std::set<Coordinates>> keys(encoding.levels.size());
+  for (size_t at = 0; at < tensor.values.size(); ++at)
+    if (tensor.stored[at])
+      for (const Coordinates coordinates = levelCoordinates(at); unsigned l : levels)
+        keys[l].insert(key(coordinates, l));
+  for (size_t at = 0; at < tensor.values.size(); ++at)
+    if (!tensor.stored[at]) {
+      const Coordinates coordinates = levelCoordinates(at);
+      tensor.stored[at] =
+          std::ranges::all_of(levels, [&](unsigned l) { return keys[l].contains(key(coordinates, l)); });
+    }
+}
+
 /// Formats that store whole blocks store all elements below a stored coordinate of their last sparse level,
-/// and a group of structured[n,m] has n: those become stored, with the values they have (the fill). Throws
-/// Error where a group has more. Formats that choose positions of their own (diagonals, rows of equal
-/// lengths, …) are left alone.
+/// diagonals all of theirs, and a group of structured[n,m] has n: those become stored, with the values they
+/// have (the fill). Throws Error where a group has more. Formats that choose positions of their own (rows of
+/// equal lengths, windows, …) are left alone.
 void storeBlocks(DenseTensor &tensor, const format::Encoding &encoding) {
   if (isPlain(encoding))
     StoredBlocks(tensor, encoding).store();
+  else if (isOfKeys(encoding))
+    storeKeys(tensor, encoding);
 }
 
 /// One statement over the whole space of its indices.
@@ -388,6 +436,8 @@ private:
 };
 
 } // namespace
+
+bool knowsWhatIsStored(const format::Encoding &encoding) { return isPlain(encoding) || isOfKeys(encoding); }
 
 DenseTensor fromTensor(const runtime::Tensor &tensor) {
   int64_t count = elements(tensor.dims);

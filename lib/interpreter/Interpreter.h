@@ -13,6 +13,10 @@ struct DenseTensor {
   std::vector<bool> stored;   ///< row-major; all true for dense formats
 };
 
+/// Whether what a result in this encoding stores follows from its entries. Else (rows of equal lengths,
+/// windows, …) `run` says that it stores the entries of its pattern alone.
+bool knowsWhatIsStored(const format::Encoding &encoding);
+
 DenseTensor fromTensor(const runtime::Tensor &tensor);
 /// Entries as a file gives them, before any format: duplicates summed, `fill` and not stored elsewhere.
 DenseTensor fromEntries(const runtime::Entries &entries, const Scalar &fill);

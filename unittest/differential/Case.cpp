@@ -27,6 +27,11 @@ std::string StatementText::text() const {
   return lhs + " " + assign + " " + rhs.text() + (where.empty() ? "" : " where " + where);
 }
 
+bool readsInMask(const Case &c, const std::string &name) {
+  return std::ranges::any_of(
+      c.statements, [&](const StatementText &s) { return s.where.find(name + "(") != std::string::npos; });
+}
+
 std::string Case::text() const {
   std::string text;
   for (unsigned s = 0; s < statements.size(); ++s) {

@@ -59,6 +59,9 @@ struct Case {
   std::string describe() const;
 };
 
+/// Whether a mask reads the tensor: then values depend on what its format stores.
+bool readsInMask(const Case &c, const std::string &name);
+
 /// Puts loops around statements of a program now and then, and adds one that changes what the next round
 /// reads.
 void addLoops(Case &c);

@@ -1,6 +1,7 @@
 // Inputs that the program makes of several parts.
 #include "Case.h"
 #include "Formats.h"
+#include "interpreter/Interpreter.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,14 +11,8 @@ namespace {
 
 using Cuts = std::vector<std::vector<int64_t>>; ///< by dimension, where parts begin, and the end of the last
 
-bool storesWhatIsGiven(const std::string &format, unsigned order) {
-  return differential::storesWhatIsGiven(format::parseFormat(format, order));
-}
-
-/// Where a mask reads it, values depend on what its format stores.
-bool isMask(const Case &c, const std::string &name) {
-  return std::ranges::any_of(
-      c.statements, [&](const StatementText &s) { return s.where.find(name + "(") != std::string::npos; });
+bool knowsWhatIsStored(const std::string &format, unsigned order) {
+  return interpreter::knowsWhatIsStored(format::parseFormat(format, order));
 }
 
 bool canBeMade(const Case &c, const std::string &name, const Given &given) {
@@ -25,7 +20,7 @@ bool canBeMade(const Case &c, const std::string &name, const Given &given) {
       c.likes, [&](const auto &like) { return like.first == name || like.second == name; });
   return !given.dims.empty() && given.slices.empty() && given.lengths.empty() && !hasLike &&
          c.results.count(name) == 0 &&
-         (!isMask(c, name) || storesWhatIsGiven(given.format, unsigned(given.dims.size()))) &&
+         (!readsInMask(c, name) || knowsWhatIsStored(given.format, unsigned(given.dims.size()))) &&
          given.format.find("fill") == std::string::npos && given.format.find("Val") == std::string::npos;
 }
 
@@ -144,7 +139,7 @@ void addConcatenation(Case &c) {
   const std::string other = randomFormat(random, order);
   // What reads it may be sparse only where it is.
   const bool isDense = format::isAllDense(format::parseFormat(other, order));
-  keeps |= isMask(c, name) && !storesWhatIsGiven(other, order);
+  keeps |= readsInMask(c, name) && !knowsWhatIsStored(other, order);
   c.results[name] = {whole.type, whole.dims, keeps || isDense ? whole.format : other};
   c.inputs.erase(name);
 }

@@ -153,14 +153,4 @@ std::string randomDenseFormat(Random &random, unsigned order) {
   return fmt::format("({}) -> ({} : dense)", fmt::join(names, ", "), fmt::join(levels, " : dense, "));
 }
 
-bool storesWhatIsGiven(const format::Encoding &encoding) {
-  using enum format::LevelKind;
-  return format::digits(encoding) && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
-           const format::LevelFormat &f = level.format;
-           return f.ordered && !f.padded &&
-                  (f.kind == Dense || f.kind == Batch || f.kind == Compressed || f.kind == LooseCompressed ||
-                   f.kind == Singleton || f.kind == Structured);
-         });
-}
-
 } // namespace tulle::differential

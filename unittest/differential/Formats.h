@@ -13,7 +13,5 @@ std::string randomFormat(Random &random, unsigned order);
 std::string linearFormat(Random &random, unsigned order);
 /// Dense levels only, in some order and blocking: what a result may have without a pattern.
 std::string randomDenseFormat(Random &random, unsigned order);
-/// Whether it stores what it is given, and whole blocks: the interpreter knows what is stored of a result then.
-bool storesWhatIsGiven(const format::Encoding &encoding);
 
 } // namespace tulle::differential

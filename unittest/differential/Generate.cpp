@@ -2,6 +2,7 @@
 #include "Formats.h"
 #include "Ragged.h"
 #include "Structures.h"
+#include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"
 #include <algorithm>
 #include <cmath>
@@ -556,15 +557,15 @@ static bool isWritten(const Case &made, const std::string &name) {
                              [&](const StatementText &s) { return s.lhs.starts_with(name + "("); });
 }
 
-/// Infinity times the zeros that a format stores besides the entries is nan, and the interpreter does not
-/// know where diagonals, windows and such store them: what is read again is then stored in formats without.
+/// Infinity times the zeros that a format stores besides the entries is nan, and a mask takes what is stored:
+/// what is read again so is stored in formats of which the interpreter knows where these zeros are.
 static void avoidPadding(Case &made) {
-  if (std::ranges::all_of(made.inputs, [](const auto &input) { return isFinite(input.second); }))
-    return;
+  const bool finite =
+      std::ranges::all_of(made.inputs, [](const auto &input) { return isFinite(input.second); });
   for (auto &[name, result] : made.results) {
     const auto order = unsigned(result.dims.size());
-    if (order != 0 && result.format != "dense" && isRead(made, name) &&
-        !storesWhatIsGiven(format::parseFormat(result.format, order)))
+    if (order != 0 && result.format != "dense" && (finite ? readsInMask(made, name) : isRead(made, name)) &&
+        !interpreter::knowsWhatIsStored(format::parseFormat(result.format, order)))
       result.format = "CSF";
   }
 }

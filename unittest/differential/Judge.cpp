@@ -1,9 +1,9 @@
 #include "Case.h"
-#include "Formats.h"
 #include "Ragged.h"
 #include "Schedules.h"
 #include "engine/Conversion.h"
 #include "engine/Engine.h"
+#include "interpreter/Interpreter.h"
 #include "notation/Sparsity.h"
 #include "support/Errors.h"
 #include <algorithm>
@@ -96,7 +96,7 @@ std::vector<bool> findPadded(const Program &program) {
   // What a loop writes, another round of it reads.
   for (size_t pass = 0; pass <= program.loops.size(); ++pass)
     for (const notation::Statement &s : program.statements)
-      if (!storesWhatIsGiven(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) ||
+      if (!interpreter::knowsWhatIsStored(program.tensors[s.lhs.tensor].encoding) || reads(s.rhs, padded) ||
           reads(s.where, padded))
         padded[s.lhs.tensor] = true;
   return padded;

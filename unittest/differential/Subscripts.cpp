@@ -168,7 +168,12 @@ void addIndirections(Case &c) {
     const auto given = c.inputs.find(name);
     if (!isIndex(subscripts[d]) || (given == c.inputs.end() && c.results.count(name) == 0))
       continue;
-    const int64_t size = given != c.inputs.end() ? given->second.dims[d] : c.results[name].dims[d];
+    const std::vector<int64_t> &sizesThere =
+        given != c.inputs.end() ? given->second.dims : c.results[name].dims;
+    // The parts of a stack have a subscript more than their tensor has dimensions.
+    if (d >= sizesThere.size())
+      continue;
+    const int64_t size = sizesThere[d];
     // Mostly the index that stood there; another one, or two.
     std::vector<std::string> from;
     if (random.chance(0.7) && sizes.count(subscripts[d]))
