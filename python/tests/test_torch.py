@@ -110,6 +110,27 @@ def test_operands_of_programs(torch, matrix, rng):
     np.testing.assert_allclose(np.asarray(tl.asarray(S) @ torch.from_numpy(x)), S @ x)
 
 
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_rows_are_sorted_or_summed(torch, layout):
+    arrays = np.array([0, 3, 3, 5]), np.array([2, 0, 2, 1, 0]), np.array([1.0, 2, 4, 8, 16])
+    theirs = getattr(torch, f"sparse_{layout}_tensor")(*map(torch.from_numpy, arrays), size=(3, 3))
+    with pytest.warns(tl.CopyWarning, match="unsorted or stand twice"):
+        A = tl.asarray(theirs)
+    expected = np.array([[2, 0, 5], [0, 0, 0], [16, 8, 0]])
+    np.testing.assert_array_equal(A.todense(), expected if layout == "csr" else expected.T)
+    assert A.nnz == 4
+    with pytest.raises(tl.TulleError, match="sorting it needs a copy"):
+        tl.asarray(theirs, copy=False)
+
+
+def test_blocks_are_sorted(torch):
+    arrays = np.array([0, 2]), np.array([1, 0]), np.arange(12.0).reshape(2, 2, 3)
+    theirs = torch.sparse_bsr_tensor(*map(torch.from_numpy, arrays), size=(2, 6))
+    with pytest.warns(tl.CopyWarning):
+        A = tl.asarray(theirs)
+    np.testing.assert_array_equal(A.todense(), [[6, 7, 8, 0, 1, 2], [9, 10, 11, 3, 4, 5]])
+
+
 def test_what_cannot_be_borrowed(torch, monkeypatch):
     ones = torch.from_numpy(np.ones(3))
     ones.requires_grad = True

@@ -4,6 +4,7 @@ import numpy as np
 
 from ._borrow import borrow
 from ._errors import TulleError
+from ._order import warn_of_copy
 from ._types import element_of
 
 # SciPy stores diagonals by column: element j of a diagonal is in column j.
@@ -30,8 +31,6 @@ def from_scipy(obj, copy, check: bool):
 def _in_order(obj, copy, error):
     """A copy of an array whose coordinates are unsorted or stand twice; the error again where there is another
     reason for it."""
-    from ._tensor import warn_of_copy
-
     if obj.format in ("csr", "csc", "bsr"):
         try:
             obj.check_format(full_check=True)
@@ -43,15 +42,13 @@ def _in_order(obj, copy, error):
         pass
     else:
         raise error
-    if copy is False:
-        raise TulleError(f"asarray: {error}; sorting it needs a copy, but copy=False was given") from None
+    warn_of_copy(f"the {obj.format} array has coordinates that are unsorted or stand twice", copy, error)
     sorted_copy = obj.copy()
     sorted_copy.sum_duplicates()
     if obj.format in ("csr", "csc", "bsr"):
         sorted_copy.sort_indices()
     else:
         sorted_copy = _row_major(sorted_copy)
-    warn_of_copy(f"the {obj.format} array has coordinates that are unsorted or stand twice")
     return sorted_copy
 
 

@@ -4,13 +4,12 @@ import copy
 import math
 import operator
 import re
-import warnings
 
 import numpy as np
 
-from . import _core, _scipy, _torch
+from . import _core, _jax, _scipy, _torch
 from ._borrow import borrow
-from ._errors import CopyWarning, TulleError
+from ._errors import TulleError
 from ._operators import Operators
 from ._types import dtype_of, element_of
 
@@ -245,8 +244,9 @@ def asarray(obj, /, *, dtype=None, device=None, format: str | None = None, copy:
     Parameters
     ----------
     obj : Tensor, scipy.sparse array or matrix (csr, csc, bsr, coo, dia), torch.Tensor (strided, sparse_csr,
-        sparse_csc, sparse_bsr, sparse_bsc, sparse_coo, with batches and dense dimensions), array that NumPy or
-        DLPack knows, number or nested lists
+        sparse_csc, sparse_bsr, sparse_bsc, sparse_coo, with batches and dense dimensions), sparse array of JAX
+        (BCOO and BCSR, with batches and dense dimensions, COO, CSR, CSC), array that NumPy or DLPack knows,
+        number or nested lists
     dtype : optional
         Convert the elements.
     device : optional
@@ -266,7 +266,8 @@ def asarray(obj, /, *, dtype=None, device=None, format: str | None = None, copy:
     Warns
     -----
     CopyWarning
-        Where coordinates are unsorted or stand twice: they are sorted and summed in a copy.
+        Where coordinates are unsorted or stand twice: they are sorted and summed in a copy. JAX's that lie beyond
+        the sizes are none of the array, and are left out of it.
 
     Raises
     ------
@@ -305,18 +306,20 @@ def _refuse_copy(copy, why: str) -> None:
         raise TulleError(f"asarray: {why}, which needs a copy, but copy=False was given")
 
 
-def _borrowed(obj, copy, check: bool) -> Tensor:
+def _borrowed(obj, copy, check: bool, name: str = "asarray") -> Tensor:
     if isinstance(obj, Tensor):
         return obj
     if _is_scipy(obj):
         return _scipy.from_scipy(obj, copy, check)
     if _torch.is_torch(obj):
         return _torch.from_torch(obj, copy, check)
+    if _jax.is_jax(obj):
+        return _jax.from_jax(obj, copy, check)
     if hasattr(obj, "__binsparse__"):
         from ._binsparse import from_binsparse
 
         return from_binsparse(obj, check)
-    return _dense(obj, copy)
+    return _dense(obj, copy, name)
 
 
 def _dense(obj, copy, name: str = "asarray") -> Tensor:
@@ -324,7 +327,9 @@ def _dense(obj, copy, name: str = "asarray") -> Tensor:
         try:
             array = np.from_dlpack(obj)
         except (TypeError, BufferError, RuntimeError) as error:
-            raise TulleError(f"{name}: {error}") from None
+            if str(getattr(obj, "dtype", None)) != "bfloat16" or not hasattr(obj, "__array__"):
+                raise TulleError(f"{name}: {error}") from None
+            array = np.asarray(obj)  # NumPy reads no bfloat16 by DLPack; the package that lends them does otherwise
     else:
         if isinstance(obj, np.ma.MaskedArray):
             raise TulleError(f"{name}: a masked array; say what stands where it is masked: x.filled(0)")
@@ -358,11 +363,7 @@ def _of_bits(tensor: Tensor, element: str) -> Tensor:
 def as_operand(obj, name: str) -> Tensor:
     """An operand of a kernel, called `name` in errors."""
     try:
-        if _is_scipy(obj):
-            return _scipy.from_scipy(obj, None, True)
-        if _torch.is_torch(obj) or hasattr(obj, "__binsparse__"):
-            return asarray(obj)
-        return _dense(obj, None, name)
+        return _borrowed(obj, None, True, name)
     except TulleError as error:
         text = str(error).removeprefix("asarray: ")
         raise TulleError(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
@@ -480,7 +481,3 @@ def _coordinates(array, dimension: int, shape) -> np.ndarray:
     if array.dtype.kind != "i" or array.itemsize < 4 or not array.dtype.isnative:
         array = array.astype(np.int64)
     return np.ascontiguousarray(array)
-
-
-def warn_of_copy(what: str) -> None:
-    warnings.warn(f"{what}: sorted and summed in a copy", CopyWarning, stacklevel=4)

@@ -7,9 +7,12 @@ import numpy as np
 
 from ._borrow import borrow
 from ._errors import TulleError
+from ._order import segments_in_order, warn_of_copy
 from ._scipy import index_arrays
 
 _COMPRESSED = {"csr": ("crow", "col"), "csc": ("ccol", "row"), "bsr": ("crow", "col"), "bsc": ("ccol", "row")}
+
+_DISORDER = "the tensor of PyTorch has coordinates that are unsorted or stand twice"
 
 
 def is_torch(obj) -> bool:
@@ -28,7 +31,7 @@ def from_torch(obj, copy, check: bool):
     if copy:
         obj = obj.clone()
     if layout in _COMPRESSED:
-        return _compressed(obj, layout, check)
+        return _compressed(obj, layout, copy, check)
     if layout == "coo":
         return _entries(obj, copy, check)
     if layout == "strided":
@@ -71,7 +74,7 @@ def _coordinates(count: int, sparse: int) -> str:
     return _encoding(dims, [*zip(dims, formats), *((dim, "dense") for dim in dims[sparse:])])
 
 
-def _compressed(obj, layout: str, check: bool):
+def _compressed(obj, layout: str, copy, check: bool):
     """Batches first, then the two dimensions that are stored compressed, and dense ones below."""
     outer, inner = _COMPRESSED[layout]
     positions, coordinates = getattr(obj, f"{outer}_indices")(), getattr(obj, f"{inner}_indices")()
@@ -96,9 +99,22 @@ def _compressed(obj, layout: str, check: bool):
         starts = starts + before.astype(starts.dtype if starts[..., 0].size * values.shape[batches] < 2**31 else np.int64)
     buffers = [starts, coordinates.numpy(), stored]
     names = [f"{outer}_indices", f"{inner}_indices", "values"]
-    buffers = [np.ascontiguousarray(buffer).reshape(-1) for buffer in buffers]
+    shape = [int(size) for size in obj.shape]
     format = layout.upper() if layout in ("csr", "csc") and len(dims) == 2 else _encoding(dims, levels)  # read sooner
-    return borrow(element, [int(size) for size in obj.shape], format, buffers, names, check)
+
+    def borrowed(*buffers):
+        return borrow(element, shape, format, [np.ascontiguousarray(of).reshape(-1) for of in buffers], names, check)
+
+    try:
+        return borrowed(*buffers)
+    except TulleError as error:
+        inner_dim = batches + (outer == "crow")
+        size = shape[inner_dim] // (block[outer == "crow"] if blocked else 1)
+        ordered = None if batches or element == "bf16" else segments_in_order(*buffers, size)
+        if ordered is None:
+            raise
+        warn_of_copy(_DISORDER, copy, error)
+    return borrowed(*ordered)
 
 
 def _entries(obj, copy, check: bool):
@@ -111,11 +127,7 @@ def _entries(obj, copy, check: bool):
         indices, shape = obj._indices().numpy(), np.array(obj.shape[: obj.sparse_dim()]).reshape(-1, 1)
         if np.any(indices < 0) or np.any(indices >= shape):
             raise
-        if copy is False:
-            raise TulleError(f"asarray: {error}; sorting it needs a copy, but copy=False was given") from None
-        from ._tensor import warn_of_copy
-
-        warn_of_copy("the tensor of PyTorch has coordinates that are unsorted or stand twice")
+        warn_of_copy(_DISORDER, copy, error)
         return _listed(obj.coalesce(), True)
 
 
