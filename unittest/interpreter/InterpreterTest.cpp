@@ -226,6 +226,19 @@ TEST(Interpreter, RaggedRowsAreFullUpToTheirLastEntry) {
   EXPECT_THAT(m.values("C(i,j) = A(i,j); z(i) = E(i,j) where C(i,j)", "z"), ElementsAre(7, 24));
 }
 
+TEST(Interpreter, DiagonalsAndBlocksAreStoredWhole) {
+  Machine m{{{"A", {{2, 3}, {gap, gap, 2, gap, 3, gap}}}, {"E", {{2, 3}, {1, 2, 4, 8, 16, 32}}}},
+            {},
+            {},
+            {{"C", "DIA"}}};
+  EXPECT_THAT(m.run("C(i,j) = A(i,j)", "C").stored, ElementsAre(true, false, true, false, true, false));
+  EXPECT_THAT(m.values("C(i,j) = A(i,j); z(i) = E(i,j) where C(i,j)", "z"), ElementsAre(5, 16));
+  m.formats["C"] = "(i, j) -> (i : dense, j floordiv 2 : bitmap, j mod 2 : dense)";
+  EXPECT_THAT(m.run("C(i,j) = A(i,j)", "C").stored, ElementsAre(false, false, true, true, true, false));
+  m.formats["C"] = "(i, j) -> (i * 4096 + j floordiv 2 : compressed, j mod 2 : dense)";
+  EXPECT_THAT(m.values("C(i,j) = A(i,j); z(i) = E(i,j) where C(i,j)", "z"), ElementsAre(4, 24));
+}
+
 TEST(Interpreter, FillOtherThanZero) {
   Machine m{{{"A", A}, {"x", {{3}, {10, 20, 30}}}}};
   // Worked through the values, as fromTensor would fill them: the shortest path step of min-plus.
