@@ -465,6 +465,11 @@ def NormalizeLoops : FunctionPass<"tulle-normalize-loops", arith # scf, "Count t
   the same to it in each iteration (the entries of a row, by a maximum that has to know whether all are stored) is computed behind it.
 }]>;
 
+def HoistInvariants : FunctionPass<"tulle-hoist-invariants", scf, "Hoist loop-invariant code, out of branches as well", [{
+  Upstream's `loop-invariant-code-motion`, and more: an operation in a branch that depends on nothing in the loop around it, has no effect
+  and can be executed anyway, moves before the loop. (Upstream moves nothing out of branches.)
+}]>;
+
 def ViewSegments : FunctionPass<"tulle-view-segments", arith # memref, "Read segments of rows from an offset on in a view of the positions", [{
   `tulle.segment %pos[%i + %offset]` in a loop over `%i` (rows of a slice, or of `A(i+3,j)`) becomes `tulle.segment %rows[%i]`, where `%rows` is a
   view of the positions from `%offset` on, made before the loop: passes see a loop over consecutive segments.

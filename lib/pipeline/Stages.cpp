@@ -99,7 +99,8 @@ static std::string ownPasses(Stage stage, const Options &options) {
         "tulle-lower-sort-segments,tulle-lower-unique,tulle-lower-histogram,tulle-lower-scan,"
         "tulle-lower-scatter-entries,tulle-lower-chained-scan,"
         "func.func(canonicalize,tulle-index-operands{},tulle-insert-copies),tulle-lower,func.func("
-        "canonicalize,loop-invariant-code-motion,cse,tulle-normalize-loops,tulle-view-segments,"
+        "canonicalize,tulle-hoist-invariants,cse,tulle-normalize-loops,"
+        "tulle-view-segments,"
         "tulle-distribute-functions,tulle-coalesce-segments,tulle-hoist-allocations)",
         options.lowerFirst ? fmt::format(",tulle-lower-loops{{sample={}}}", options.lowerFirst) : "");
   case Stage::Vector:

@@ -95,10 +95,12 @@ bool isAlwaysDereferenceable(memref::StoreOp store) {
          });
 }
 
-std::optional<ReductionNest> matchReductionNest(scf::ForOp outer, bool guarded) {
+std::optional<ReductionNest> matchReductionNest(scf::ForOp outer, Guards guards) {
   ReductionNest nest;
   nest.outers = {outer};
   nest.inner = innerLoop(outer);
+  if (!nest.inner && guards == Guards::InnerLoop)
+    nest.inner = guardedLoop(outer);
   if (!nest.inner)
     return std::nullopt;
   for (Value bound : {nest.inner.getLowerBound(), nest.inner.getUpperBound()})
@@ -110,8 +112,11 @@ std::optional<ReductionNest> matchReductionNest(scf::ForOp outer, bool guarded) 
   // Segments of stored entries are disjoint, and so are the rows that their coordinates select.
   if (nest.ivDependentBounds && (nest.legality.scatters || isLoaded(nest.inner.getLowerBound())))
     return std::nullopt;
+  if (nest.innerGuard() && (nest.ivDependentBounds || nest.legality.gathers))
+    return std::nullopt;
   if (!updatesSameElements(nest))
     return std::nullopt;
+  const bool guarded = guards == Guards::OuterLoops;
   while (!nest.ivDependentBounds && !nest.legality.gathers) {
     auto around = nest.top()->getParentOfType<scf::ForOp>();
     if (!around || (innerLoop(around) != nest.top() && !(guarded && guardedLoop(around) == nest.top())) ||

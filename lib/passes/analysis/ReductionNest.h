@@ -21,6 +21,10 @@ struct ReductionNest {
     return outer == 0 ? mlir::scf::IfOp() : llvm::dyn_cast<mlir::scf::IfOp>(outers[outer]->getParentOp());
   }
   bool isGuarded() const;
+  /// The branch around the inner loop, if there is one.
+  mlir::scf::IfOp innerGuard() const {
+    return llvm::dyn_cast<mlir::scf::IfOp>(mlir::scf::ForOp(inner)->getParentOp());
+  }
   /// Whether the innermost of several outer loops iterates over segments.
   bool iteratesSegments() const {
     return outers.size() >= 2 && passes::iteratesSegments(outers.end()[-2], outer());
@@ -30,9 +34,13 @@ struct ReductionNest {
   bool isOuterInvariant(mlir::Operation *op) const;
 };
 
+/// Where a nest may have branches: `for p: if (…) for q: for k: …` has one around an outer loop, and
+/// `for p: for q: if (…) for k: …` one around the inner loop, whose bounds do not depend on the outer ones.
+enum class Guards { None, OuterLoops, InnerLoop };
+
 /// The nest around the innermost loop at the end of `outer`, with as many loops around it as there can be, or
-/// nothing. `guarded`: also loops of which some iterations do nothing, `for p: if (…) for q: …`.
-std::optional<ReductionNest> matchReductionNest(mlir::scf::ForOp outer, bool guarded = false);
+/// nothing.
+std::optional<ReductionNest> matchReductionNest(mlir::scf::ForOp outer, Guards guards = Guards::None);
 
 /// Whether the stored element exists even if no loop around the store iterates. It need not if its address is
 /// loaded: a row of a new tensor without entries can be without an element, and the next row stands there.

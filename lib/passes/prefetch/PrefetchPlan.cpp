@@ -67,7 +67,11 @@ bool PrefetchPlan::addAddress(Value value, SetVector<Operation *> &found, bool &
   for (Value operand : op->getOperands())
     if (!addAddress(operand, found, loads))
       return false;
-  if (op->getBlock() == loop.getBody())
+  // A branch around the inner loop computes them, too.
+  Block *block = op->getBlock();
+  if (auto guard = dyn_cast<scf::IfOp>(block->getParentOp()))
+    block = guard->getBlock();
+  if (block == loop.getBody())
     found.insert(op);
   return true;
 }

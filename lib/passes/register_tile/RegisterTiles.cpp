@@ -443,10 +443,13 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
     while (!loops.empty()) {
       auto loop = cast<scf::ForOp>(loops.front());
       loops.remove(loop);
-      std::optional<ReductionNest> nest = matchReductionNest(loop);
+      std::optional<ReductionNest> nest = matchReductionNest(loop, Guards::InnerLoop);
       // A tile is more iterations at a time than a schedule asks for.
       const unsigned scheduled = nest ? fixedLanes(nest->inner) : 0;
       if (!nest || scheduled == 1 || isBodyScheduled(nest->top()))
+        continue;
+      // Where no iteration enters the branch, the tile's elements are loaded and stored all the same.
+      if (nest->innerGuard() && !isAlwaysDereferenceable(nest->store))
         continue;
       const iteration::Choice<unsigned> length =
           model.vectorLengthFor(isPartOfTile(nest->inner) ? maxTripCount(nest->inner) : std::nullopt,

@@ -39,7 +39,7 @@ static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   };
   for (scf::ForOp inner = below(outer); inner && below(inner); inner = below(inner))
     outer = inner;
-  std::optional<ReductionNest> nest = matchReductionNest(outer, /*guarded=*/true);
+  std::optional<ReductionNest> nest = matchReductionNest(outer, Guards::OuterLoops);
   if (!nest || (nest->isGuarded() && readsBeforeGuards(*nest)) || nest->top()->getParentOp() != rows ||
       nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
       nest->legality.branches)

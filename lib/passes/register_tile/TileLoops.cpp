@@ -97,7 +97,8 @@ TileLoops::TileLoops(OpBuilder &builder, const ReductionNest &nest, const iterat
       rows(builder, nest.outer(), nest.legality, model.cpu), tree(firstSegmentLoop(nest)) {
   if (hasSegmentTree())
     segmentRows.emplace(builder, nest.outers[last() - 1], nest.legality, model.cpu);
-  if (hoistsFactors)
+  // A factor may be infinite, and what it is multiplied with nothing, where no iteration enters the branch.
+  if (hoistsFactors && !nest.innerGuard())
     factors = hoistableFactors(nest, tree);
   if (factors)
     dialect::explainChoice(nest.inner,
@@ -147,7 +148,7 @@ TileLoops::Values TileLoops::loopOver(size_t depth, Value begin, Value end, IRMa
   if (depth == last()) {
     if (prefetches)
       prefetch(rows, loop.getInductionVar(), map, tile, /*lineStep=*/1);
-    updated = update(map, loop.getRegionIterArgs(), tile);
+    updated = guardedUpdate(map, loop.getRegionIterArgs(), tile);
   } else {
     if (prefetches && depth + 1 == last())
       prefetch(*segmentRows, loop.getInductionVar(), map, tile, /*lineStep=*/1);
@@ -214,7 +215,23 @@ int64_t TileLoops::prefetchDistance(Form form) const {
   return nest.ivDependentBounds ? model.cpu.prefetchTiles : 0;
 }
 
-/// The tile after one iteration of the outer loops, which `map` has clones of.
+/// The tile after one iteration of the outer loops, which `map` has clones of: as it was where the iteration
+/// does not enter the branch around the inner loop.
+TileLoops::Values TileLoops::guardedUpdate(IRMapping map, ValueRange elements, const Tile &tile) {
+  scf::IfOp guard = nest.innerGuard();
+  if (!guard)
+    return update(map, elements, tile);
+  auto inBranch = [&] {
+    for (Operation &op : guard.thenBlock()->without_terminator())
+      if (&op != scf::ForOp(nest.inner))
+        b.clone(op, map);
+    return update(map, elements, tile);
+  };
+  return levels::ifElse(b, loc, map.lookupOrDefault(guard.getCondition()), elements.getTypes(), inBranch,
+                        [&] { return Values(elements); });
+}
+
+/// The same of one that does.
 TileLoops::Values TileLoops::update(const IRMapping &map, ValueRange elements, const Tile &tile) {
   bool isPart = false; // only some factors: the others are multiplied with the sum
   for (size_t depth = 0; depth < last(); ++depth)
@@ -332,7 +349,7 @@ TileLoops::Values TileLoops::coalescedLoop(Value begin, Value end, IRMapping map
       prefetch(*segmentRows, segment, map, tile, model.costs.prefetchLineStride);
     prefetch(rows, position, map, tile, model.costs.prefetchLineStride);
     Values yielded{segment, stop};
-    yielded.append(update(map, loop.getRegionIterArgs().drop_front(2), tile));
+    yielded.append(guardedUpdate(map, loop.getRegionIterArgs().drop_front(2), tile));
     scf::YieldOp::create(b, loc, yielded);
     return llvm::map_to_vector(loop.getResults().drop_front(2), [](OpResult r) -> Value { return r; });
   };

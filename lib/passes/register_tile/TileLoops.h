@@ -65,6 +65,7 @@ private:
                const Tile &tile);
   Value hasEntries(size_t depth, Value begin, Value end, const mlir::IRMapping &map);
   int64_t prefetchDistance(Form form) const;
+  Values guardedUpdate(mlir::IRMapping map, mlir::ValueRange elements, const Tile &tile);
   Values update(const mlir::IRMapping &map, mlir::ValueRange elements, const Tile &tile);
   Value product(BodyEmitter &emitter, llvm::ArrayRef<Value> of, Value first = {});
 
