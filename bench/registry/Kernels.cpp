@@ -55,6 +55,17 @@ static std::vector<Kernel> products() {
                     n == 128 ? narrow : matrices,
                     {{n == 4 ? 1.0 : 1.5}},
                     {{n == 4 ? 1.0 : 1.5}}});
+  for (const char *format : {"DIA", "ELL"}) // stored by columns of entries
+    list.push_back({"kernels",
+                    fmt::format("SpMM 32 {}", format),
+                    spmm,
+                    Op::SpMM,
+                    format,
+                    "",
+                    32,
+                    {"grid2d:1000"},
+                    {{1}},
+                    {{1}}});
   for (int64_t n : {int64_t(0), int64_t(32)}) // rows in buckets of their lengths
     list.push_back({.group = "kernels",
                     .name = n ? "SpMM 32 hyb(1,3)" : "SpMV hyb(1,3)",

@@ -3,6 +3,7 @@
 // Operands that no loop over a dimension follows: traversed as they are stored where that is enough, else converted.
 
 #DIA = #tulle.encoding<{ map = (i, j) -> (j - i : squeezed, i : dense, j : offset), posWidth = 32, crdWidth = 32 }>
+#ELL = #tulle.encoding<{ map = (i, j) -> (#i : dense, i : dense, j : singleton(padded)), posWidth = 32, crdWidth = 32 }>
 #DOK = #tulle.encoding<{ map = (i, j) -> (i : hashed, j : hashed), posWidth = 32, crdWidth = 16 }>
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 #A = affine_map<(i, j) -> (i, j)>
@@ -18,12 +19,12 @@
 // CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x?xf64, #DIA>, %[[V:[a-z0-9]+]]: tensor<?xf64>, %[[R:[a-z0-9]+]]: tensor<?xf64>
 // CHECK: tulle.fill %{{.*}}, %[[R]]
 // CHECK: tulle.iterate {{.*}} loop = <reduction>
-// CHECK: tulle.iterate {{.*}} loop = <parallel, index = {{.*}}>
-// CHECK: tulle.iterate %{{.*}}, %[[Q:[^ ]*]] in
-// CHECK: %[[AT:.*]]:2, %[[INSIDE:.*]] = tulle.coordinates %[[M]][%[[Q]]
+// CHECK: tulle.iterate %[[I:.*]], %{{.*}} in {{.*}} loop = <parallel, index = {{.*}}>
+// CHECK: tulle.iterate %[[J:.*]], %[[Q:[^ ]*]] in
+// CHECK: %{{.*}}, %[[INSIDE:.*]] = tulle.coordinates %[[M]][%[[Q]]
 // CHECK: scf.if %[[INSIDE]]
-// CHECK-DAG: tulle.locate %[[V]] level(0) at %[[AT]]#1
-// CHECK-DAG: tulle.locate %{{.*}} level(0) at %[[AT]]#0
+// CHECK-DAG: tulle.locate %[[V]] level(0) at %[[J]]
+// CHECK-DAG: tulle.locate %{{.*}} level(0) at %[[I]]
 // CHECK: tulle.store
 func.func @spmv(%A: tensor<?x?xf64, #DIA>, %x: tensor<?xf64>, %y : tensor<?xf64>) -> tensor<?xf64> {
   %z = arith.constant 0.0 : f64
@@ -35,6 +36,51 @@ func.func @spmv(%A: tensor<?x?xf64, #DIA>, %x: tensor<?xf64>, %y : tensor<?xf64>
     linalg.yield %s : f64
   } -> tensor<?xf64>
   return %r : tensor<?xf64>
+}
+
+// A row of the result is finished before the next one begins: the loop over rows stands around the one over the columns of entries.
+// CHECK-LABEL: func.func @spmm(
+// CHECK-SAME: %[[M:[a-z0-9]+]]: tensor<?x?xf64, #ELL>
+// CHECK: %[[ENTRIES:.*]] = tulle.space %[[M]] level(0)
+// CHECK: %[[SIZE:.*]] = tulle.level_size %[[M]] level(1)
+// CHECK: %[[ROWS:.*]] = tulle.range %{{.*}} to %[[SIZE]]
+// CHECK: tulle.iterate %[[I:.*]] in %[[ROWS]] {{.*}} loop = <parallel, index = {{.*}}>
+// CHECK: tulle.iterate %{{.*}}, %[[E:.*]] in %[[ENTRIES]] {{.*}} loop = <reduction>
+// CHECK: %[[AT:.*]] = tulle.locate %[[M]] level(1) under %[[E]] : !tulle.iterator<#ELL, 0> at %[[I]]
+// CHECK: tulle.space %[[M]] level(2) under %[[AT]]
+// CHECK: tulle.coordinates %[[M]]
+// CHECK: scf.if
+// CHECK: tulle.locate %{{.*}} level(0) at %[[I]]
+// CHECK: tulle.iterate {{.*}} !tulle.range {{.*}} loop = <parallel, index = {{.*}}>
+func.func @spmm(%A: tensor<?x?xf64, #ELL>, %B: tensor<?x?xf64>, %C: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %z = arith.constant 0.0 : f64
+  %0 = tulle.fill %z, %C : f64, tensor<?x?xf64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k, j) -> (i, j)>, affine_map<(i, k, j) -> (j, k)>, affine_map<(i, k, j) -> (i, k)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%A, %B : tensor<?x?xf64, #ELL>, tensor<?x?xf64>) outs(%0 : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %m = arith.mulf %a, %b : f64
+    %s = arith.addf %c, %m : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}
+
+// The transposed product adds to rows that the entries select: the loops stand as A is stored.
+// CHECK-LABEL: func.func @transposed(
+// CHECK: tulle.iterate {{.*}} !tulle.space<#ELL, 0> {{.*}} loop = <reduction>
+// CHECK: tulle.iterate {{.*}} !tulle.space<#ELL, 1> {{.*}} loop = <reduction, index = {{.*}}>
+// CHECK: tulle.iterate {{.*}} !tulle.space<#ELL, 2>
+func.func @transposed(%A: tensor<?x?xf64, #ELL>, %B: tensor<?x?xf64>, %C: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %z = arith.constant 0.0 : f64
+  %0 = tulle.fill %z, %C : f64, tensor<?x?xf64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k, j) -> (j, i)>, affine_map<(i, k, j) -> (j, k)>, affine_map<(i, k, j) -> (i, k)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%A, %B : tensor<?x?xf64, #ELL>, tensor<?x?xf64>) outs(%0 : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %c: f64):
+    %m = arith.mulf %a, %b : f64
+    %s = arith.addf %c, %m : f64
+    linalg.yield %s : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
 }
 
 // Something happens where the operand stores nothing.

@@ -116,6 +116,9 @@ std::optional<ReductionNest> matchReductionNest(scf::ForOp outer, Guards guards)
     return std::nullopt;
   if (!updatesSameElements(nest))
     return std::nullopt;
+  // Elements that are loaded before the loops are to exist where no iteration enters the branch.
+  if (nest.innerGuard() && !isAlwaysDereferenceable(nest.store))
+    return std::nullopt;
   const bool guarded = guards == Guards::OuterLoops;
   while (!nest.ivDependentBounds && !nest.legality.gathers) {
     auto around = nest.top()->getParentOfType<scf::ForOp>();

@@ -35,7 +35,8 @@ struct ReductionNest {
 };
 
 /// Where a nest may have branches: `for p: if (…) for q: for k: …` has one around an outer loop, and
-/// `for p: for q: if (…) for k: …` one around the inner loop, whose bounds do not depend on the outer ones.
+/// `for p: for q: if (…) for k: …` one around the inner loop, whose bounds do not depend on the outer ones,
+/// and whose elements exist where no iteration enters the branch.
 enum class Guards { None, OuterLoops, InnerLoop };
 
 /// The nest around the innermost loop at the end of `outer`, with as many loops around it as there can be, or

@@ -62,7 +62,7 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
     const iteration::CostModel model = dialect::costModel(getOperation());
     SetVector<Operation *> versioned;
     for (scf::ForOp loop : loopsIn<WalkOrder::PreOrder>(getOperation())) {
-      std::optional<ReductionNest> nest = matchReductionNest(loop);
+      std::optional<ReductionNest> nest = matchReductionNest(loop, Guards::InnerLoop);
       if (!nest || nest->ivDependentBounds || nest->legality.gathers || nest->legality.scatters)
         continue;
       scf::ForOp rows = versionableRows(*nest);

@@ -448,9 +448,6 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
       const unsigned scheduled = nest ? fixedLanes(nest->inner) : 0;
       if (!nest || scheduled == 1 || isBodyScheduled(nest->top()))
         continue;
-      // Where no iteration enters the branch, the tile's elements are loaded and stored all the same.
-      if (nest->innerGuard() && !isAlwaysDereferenceable(nest->store))
-        continue;
       const iteration::Choice<unsigned> length =
           model.vectorLengthFor(isPartOfTile(nest->inner) ? maxTripCount(nest->inner) : std::nullopt,
                                 nest->legality.widestBits, scheduled ? scheduled : vl);

@@ -123,9 +123,13 @@ private:
   int64_t leafSize(const LoopState &s);
 
   // StorageTraversal.cpp: an operand traversed as it is stored
-  Carried traverseLevels(LoopState s, const StorageTraversal &traversal);
-  Carried traverseLeaf(LoopState s, const StorageTraversal &traversal);
+  Carried traverseLevels(LoopState s, const StorageTraversal &traversal, llvm::ArrayRef<Value> coordinates);
+  Carried traverseLeaf(LoopState s, const StorageTraversal &traversal, llvm::ArrayRef<Value> coordinates);
+  Carried traversalLoop(LoopState s, Value over, dialect::LoopAttr attr,
+                        llvm::function_ref<Carried(LoopState, Value, Value)> body);
+  mlir::StringAttr indexOfLevel(const StorageTraversal &traversal, size_t level);
   bool separatesResults(const StorageTraversal &traversal, size_t level) const;
+  bool standsInside(const StorageTraversal &traversal, size_t level);
 
   // Results.cpp: narrow results whose elements are added to again and again
   bool sumsWide() const;

@@ -122,7 +122,7 @@ Value LoopEmitter::emit(const StorageTraversal &traversal) {
   // The traversal leaves out slots that lie outside, and elements without an entry.
   if (!wide || !statement.start)
     s.carried = {filledInit()};
-  auto traverse = [&](const LoopState &inner) { return traverseLevels(inner, traversal); };
+  auto traverse = [&](const LoopState &inner) { return traverseLevels(inner, traversal, {}); };
   Carried result = single ? accumulate(s, Value(), traverse) : wide ? inWorkspace(s, traverse) : traverse(s);
   return failed ? Value() : result[0];
 }
@@ -138,37 +138,91 @@ bool LoopEmitter::separatesResults(const StorageTraversal &traversal, size_t lev
   return dim && !statement.reduction[statement.operands[traversal.operand].subscripts[*dim].terms[0].first];
 }
 
-LoopEmitter::Carried LoopEmitter::traverseLevels(LoopState s, const StorageTraversal &traversal) {
+/// The index of a dimension whose coordinates are those of the level; null where it has none.
+StringAttr LoopEmitter::indexOfLevel(const StorageTraversal &traversal, size_t level) {
   const SparseOperand &operand = statement.operands[traversal.operand];
-  SmallVector<Value> &iterators = s.operands[traversal.operand].iterators;
-  const size_t level = iterators.size();
-  if (level == plan.levels[traversal.operand].size())
-    return traverseLeaf(s, traversal);
-  auto kind = separatesResults(traversal, level) ? dialect::LoopKind::Parallel : dialect::LoopKind::Reduction;
-  // A level whose coordinates are those of a dimension has its index.
-  StringAttr index;
-  if (const format::Expr &e = operand.encoding.getValue().levels[level].expr;
-      e->kind == format::ExprKind::Dim)
-    if (const iteration::Subscript &subscript = operand.subscripts[e->value]; subscript.isVariable())
-      index = b.getStringAttr(nameOfIndices(statement.generic)[subscript.terms[0].first]);
-  auto op = dialect::IterateOp::create(b, loc, ValueRange(s.carried).getTypes(), space(s, traversal.operand),
-                                       s.carried, loopAttr(kind, index));
+  const format::Expr &e = operand.encoding.getValue().levels[level].expr;
+  if (e->kind != format::ExprKind::Dim || !operand.subscripts[e->value].isVariable())
+    return {};
+  return b.getStringAttr(nameOfIndices(statement.generic)[operand.subscripts[e->value].terms[0].first]);
+}
+
+/// Whether the loop over the level is to stand in the one over the next level: entries of the level (columns
+/// of ELL) add to the same rows of the result, the next level's coordinate says which row, and a row stays in
+/// registers where it is finished before the next one begins.
+bool LoopEmitter::standsInside(const StorageTraversal &traversal, size_t level) {
+  const auto &levels = statement.operands[traversal.operand].encoding.getValue().levels;
+  if (level + 1 == levels.size() || !format::isFull(levels[level + 1].format) ||
+      !indexOfLevel(traversal, level + 1) || separatesResults(traversal, level) ||
+      !separatesResults(traversal, level + 1))
+    return false;
+  for (size_t d = traversal.bound; d < plan.order.size(); ++d)
+    if (!isReduction(unsigned(d)))
+      return true;
+  return false;
+}
+
+/// A loop with this body over the coordinates of a level, or of a range, which carries `s.carried`.
+LoopEmitter::Carried LoopEmitter::traversalLoop(LoopState s, Value over, dialect::LoopAttr attr,
+                                                llvm::function_ref<Carried(LoopState, Value, Value)> body) {
+  auto op = dialect::IterateOp::create(b, loc, ValueRange(s.carried).getTypes(), over, s.carried, attr);
   OpBuilder::InsertionGuard guard(b);
   Block &block = op.getBody().emplaceBlock();
-  block.addArgument(b.getIndexType(), loc);
-  iterators.push_back(block.addArgument(iteratorType(traversal.operand, level), loc));
+  Value coordinate = block.addArgument(b.getIndexType(), loc), iterator;
+  if (auto space = dyn_cast<dialect::SpaceType>(over.getType()))
+    iterator = block.addArgument(
+        dialect::IteratorType::get(b.getContext(), space.getEncoding(), space.getLevel()), loc);
   for (Value &carried : s.carried)
     carried = block.addArgument(carried.getType(), loc);
   b.setInsertionPointToStart(&block);
-  dialect::YieldOp::create(b, loc, traverseLevels(s, traversal));
+  dialect::YieldOp::create(b, loc, body(s, coordinate, iterator));
   return Carried(op.getResults());
 }
 
-LoopEmitter::Carried LoopEmitter::traverseLeaf(LoopState s, const StorageTraversal &traversal) {
+/// `coordinates`: of the levels whose loops are around.
+LoopEmitter::Carried LoopEmitter::traverseLevels(LoopState s, const StorageTraversal &traversal,
+                                                 ArrayRef<Value> coordinates) {
+  const unsigned operand = traversal.operand;
+  const size_t level = coordinates.size();
+  if (level == plan.levels[operand].size())
+    return traverseLeaf(s, traversal, coordinates);
+  auto attr = [&](size_t level) {
+    auto kind =
+        separatesResults(traversal, level) ? dialect::LoopKind::Parallel : dialect::LoopKind::Reduction;
+    return loopAttr(kind, indexOfLevel(traversal, level));
+  };
+  SmallVector<Value> inside(coordinates);
+  if (!standsInside(traversal, level))
+    return traversalLoop(s, space(s, operand), attr(level), [&](LoopState s, Value coordinate, Value at) {
+      s.operands[operand].iterators.push_back(at);
+      inside.push_back(coordinate);
+      return traverseLevels(s, traversal, inside);
+    });
+  Value tensor = statement.operands[operand].tensor, entries = space(s, operand);
+  Value size = dialect::LevelSizeOp::create(b, loc, b.getIndexType(), tensor, level + 1);
+  Value rows = dialect::RangeOp::create(b, loc, constant(0), size);
+  return traversalLoop(s, rows, attr(level + 1), [&](LoopState s, Value row, Value) {
+    return traversalLoop(s, entries, attr(level), [&](LoopState s, Value entry, Value at) {
+      Value located =
+          dialect::LocateOp::create(b, loc, iteratorType(operand, level + 1), tensor, level + 1, at, row);
+      s.operands[operand].iterators.append({at, located});
+      inside.append({entry, row});
+      return traverseLevels(s, traversal, inside);
+    });
+  });
+}
+
+LoopEmitter::Carried LoopEmitter::traverseLeaf(LoopState s, const StorageTraversal &traversal,
+                                               ArrayRef<Value> coordinates) {
   const SparseOperand &operand = statement.operands[traversal.operand];
   auto at =
       dialect::CoordinatesOp::create(b, loc, operand.tensor, s.operands[traversal.operand].iterators.back());
-  for (auto [subscript, coordinate] : llvm::zip(operand.subscripts, at.getCoordinates()))
+  SmallVector<Value> found(at.getCoordinates());
+  // That of a loop says that the element is the same in all iterations of other loops.
+  for (auto [level, coordinate] : llvm::zip_equal(operand.encoding.getValue().levels, coordinates))
+    if (level.expr->kind == format::ExprKind::Dim && !format::hasSlices(operand.encoding.getValue()))
+      found[size_t(level.expr->value)] = coordinate;
+  for (auto [subscript, coordinate] : llvm::zip(operand.subscripts, found))
     for (unsigned d = 0; d < traversal.bound; ++d)
       if (plan.order[d].index == subscript.terms[0].first)
         s.coordinates[d] = coordinate;
