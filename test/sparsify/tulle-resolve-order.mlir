@@ -5,6 +5,8 @@
 #CSC = #tulle.encoding<{ map = (i, j) -> (j : dense, i : compressed) }>
 
 // CHECK: remark: B is converted from CSC to CSR before the loops
+// CHECK: remark: A is converted from CSR to CSC before the loops: each coordinate without an entry would be visited for each element of the result
+// CHECK-NOT: remark: A
 // CHECK-LABEL: func.func @matmul
 // CHECK: %[[B:.*]] = tulle.convert %arg1 : tensor<?x?xf64, #CSC> to tensor<?x?xf64, #CSR>
 // CHECK: linalg.generic {{.*}} ins(%arg0, %[[B]]
@@ -57,4 +59,46 @@ func.func @computed(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %y: tensor<?x?
     linalg.yield %s : f64
   } -> tensor<?x?xf64, #CSC>
   return %r : tensor<?x?xf64, #CSC>
+}
+
+// Maxima of columns: a row of A has gaps, which would be visited for each column. A stored by columns counts them.
+// CHECK-LABEL: func.func @column_maxima
+// CHECK: %[[A:.*]] = tulle.convert %arg0 : tensor<?x?xf64, #CSR> to tensor<?x?xf64, #CSC>
+// CHECK: linalg.generic {{.*}} ins(%[[A]]
+// HOIST-LABEL: func.func @column_maxima(
+func.func @column_maxima(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %y: tensor<?xf64>) -> tensor<?xf64> {
+  %least = arith.constant 0xFFF0000000000000 : f64
+  %init = tulle.fill %least, %y : f64, tensor<?xf64>
+  %r = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %m = arith.maximumf %acc, %a : f64
+    linalg.yield %m : f64
+  } -> tensor<?xf64>
+  return %r : tensor<?xf64>
+}
+
+// Those of rows are as they are stored, and sums have nothing to add at gaps.
+// CHECK-LABEL: func.func @row_maxima_and_column_sums
+// CHECK-NOT: tulle.convert
+// CHECK: return
+// HOIST-LABEL: func.func @row_maxima_and_column_sums(
+func.func @row_maxima_and_column_sums(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %y: tensor<?xf64>, %z: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %least = arith.constant 0xFFF0000000000000 : f64
+  %init = tulle.fill %least, %y : f64, tensor<?xf64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%A : tensor<?x?xf64, #CSR>) outs(%init : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %m = arith.maximumf %acc, %a : f64
+    linalg.yield %m : f64
+  } -> tensor<?xf64>
+  %zero = arith.constant 0.0 : f64
+  %start = tulle.fill %zero, %z : f64, tensor<?xf64>
+  %s = linalg.generic {indexing_maps = [affine_map<(j, i) -> (i, j)>, affine_map<(j, i) -> (j)>], iterator_types = ["parallel", "reduction"]}
+      ins(%A : tensor<?x?xf64, #CSR>) outs(%start : tensor<?xf64>) {
+  ^bb0(%a: f64, %acc: f64):
+    %m = arith.addf %acc, %a : f64
+    linalg.yield %m : f64
+  } -> tensor<?xf64>
+  return %r, %s : tensor<?xf64>, tensor<?xf64>
 }

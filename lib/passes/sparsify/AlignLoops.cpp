@@ -28,18 +28,6 @@ std::optional<iteration::WantedOrder> beginningWith(unsigned index, const iterat
   return order;
 }
 
-void setOrder(linalg::GenericOp generic, const iteration::WantedOrder &order) {
-  const std::vector<std::string> indices = nameOfIndices(generic);
-  SmallVector<std::string> names;
-  for (const LoopVar &loop : order)
-    names.push_back(iteration::nameOf(loop, indices));
-  Builder b(generic.getContext());
-  dialect::ScheduleAttr said = dialect::scheduleOf(generic);
-  dialect::SchedulePrimitives all = said ? said.all() : dialect::SchedulePrimitives();
-  all.reorder = b.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
-  generic->setAttr(dialect::kScheduleAttr, dialect::ScheduleAttr::get(b.getContext(), all));
-}
-
 struct AlignLoops : impl::AlignLoopsBase<AlignLoops> {
   void runOnOperation() override {
     // What is no statement is reported by the passes that need one.

@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/sparsify/Slices.h"
 #include "passes/sparsify/Statement.h"
+#include <algorithm>
 #include <map>
 
 namespace tulle::passes {
@@ -102,8 +103,12 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       auto planned = statement->plan();
       auto *conversion = std::get_if<iteration::Conversion>(&planned);
       std::optional<iteration::Conversion> unwalkable = conversionToDigits(*statement);
-      if (!conversion && !unwalkable)
-        return checkLoops(*statement, std::get<iteration::Plan>(planned));
+      if (!conversion && !unwalkable) {
+        const auto &plan = std::get<iteration::Plan>(planned);
+        if (step < most && statement->wanted.empty() && succeeded(visitGapsOnce(*statement, plan)))
+          continue;
+        return checkLoops(*statement, plan);
+      }
       if (!statement->wanted.empty())
         return refuseOrder(*statement, unwalkable ? *unwalkable : *conversion);
       if (!conversion)
@@ -113,6 +118,39 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
           !searchReshape(generic, conversion->operand))
         return refuse(*statement, *conversion);
     }
+  }
+
+  /// Where nothing is stored, the result meets a constant, which is as good once as often (`max=`). The
+  /// coordinates without an entry are counted, not visited, where the loops over the result stand outside of
+  /// those that are reduced; else each of them would meet each element. So they do. Fails where nothing has
+  /// to change, or can.
+  LogicalResult visitGapsOnce(const SparseStatement &statement, const iteration::Plan &plan) {
+    auto isReduced = [&](const iteration::LoopVar &loop) { return statement.reduction[loop.index]; };
+    if (statement.result().sparse || statement.assembled ||
+        std::ranges::is_partitioned(plan.order, [&](auto &loop) { return !isReduced(loop); }))
+      return failure();
+    Presence nothing;
+    for (auto [o, operand] : llvm::enumerate(ArrayRef(statement.operands).drop_back()))
+      if (operand.sparse)
+        nothing.absent |= uint64_t(1) << o;
+    BodyAlgebra algebra(statement.generic);
+    if (nothing.absent == 0 || algebra.isNoOp(nothing) || !algebra.isIdempotentConstant(nothing))
+      return failure();
+    iteration::WantedOrder order;
+    for (bool reduced : {false, true})
+      for (unsigned index = 0; index < statement.reduction.size(); ++index)
+        if (statement.reduction[index] == reduced)
+          order.push_back({index, 0, 0});
+    auto planned = iteration::plan(statement.reduction, statement.planOperands(), order);
+    if (auto *ordered = std::get_if<iteration::Plan>(&planned)) {
+      setOrder(statement.generic, ordered->order);
+      return success();
+    }
+    auto &conversion = std::get<iteration::Conversion>(planned);
+    conversion.reason = "each coordinate without an entry would be visited for each element of the result";
+    return conversion.target != encodingOf(statement.generic, conversion.operand)
+               ? convert(statement.generic, conversion)
+               : failure();
   }
 
   static const format::Encoding &encodingOf(Value tensor) {

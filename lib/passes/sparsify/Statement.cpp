@@ -331,6 +331,18 @@ std::vector<std::string> wantedLoops(linalg::GenericOp generic) {
   return names;
 }
 
+void setOrder(linalg::GenericOp generic, const iteration::WantedOrder &order) {
+  const std::vector<std::string> indices = nameOfIndices(generic);
+  SmallVector<std::string> names;
+  for (const iteration::LoopVar &loop : order)
+    names.push_back(iteration::nameOf(loop, indices));
+  Builder b(generic.getContext());
+  dialect::ScheduleAttr said = dialect::scheduleOf(generic);
+  dialect::SchedulePrimitives all = said ? said.all() : dialect::SchedulePrimitives();
+  all.reorder = b.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
+  generic->setAttr(dialect::kScheduleAttr, dialect::ScheduleAttr::get(b.getContext(), all));
+}
+
 /// Loops over blocks of the pattern leave a slice that is cut from a longer dimension: it is searched at
 /// their coordinates, not followed.
 static void searchSlicesInBlocks(SparseStatement &s) {

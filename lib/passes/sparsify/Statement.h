@@ -110,6 +110,8 @@ std::optional<iteration::Conversion> conversionToDigits(const SparseStatement &s
 iteration::Tiles tilesOf(mlir::linalg::GenericOp generic, const std::vector<bool> &reduction);
 /// The loops of a schedule's order, by name, outermost first.
 std::vector<std::string> wantedLoops(mlir::linalg::GenericOp generic);
+/// Has the loops stand in this order, as if a schedule said so.
+void setOrder(mlir::linalg::GenericOp generic, const iteration::WantedOrder &order);
 /// What the user calls the indices, else `d0`, `d1`, ….
 std::vector<std::string> nameOfIndices(mlir::linalg::GenericOp generic);
 /// What the user calls an operand: its tensor's name, else its number.
