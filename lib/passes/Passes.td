@@ -72,7 +72,8 @@ def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands 
   slice the caller has. After this pass `tulle-sparsify` finds a loop order for every statement.
 
   Where coordinates without an entry meet the result by a constant that is as good once as often (`max=`), the loops over a dense result stand
-  outside of those that are reduced, by a conversion or by `reorder` of the `#tulle.schedule`: then gaps are counted, not visited.
+  outside of those that are reduced, where one operand is sparse, by a conversion of it or by `reorder` of the `#tulle.schedule`: then gaps are
+  counted, not visited.
 }]>;
 
 def TileReaders : ModulePass<"tulle-tile-readers", tulle, "Tile loops whose rows share what a reduction reads, and compute an intermediate there", [{

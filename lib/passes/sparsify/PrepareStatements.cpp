@@ -122,8 +122,8 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
 
   /// Where nothing is stored, the result meets a constant, which is as good once as often (`max=`). The
   /// coordinates without an entry are counted, not visited, where the loops over the result stand outside of
-  /// those that are reduced; else each of them would meet each element. So they do. Fails where nothing has
-  /// to change, or can.
+  /// those that are reduced; else each of them would meet each element. So they do, of one sparse operand:
+  /// several need not have an order in common. Fails where nothing has to change, or can.
   LogicalResult visitGapsOnce(const SparseStatement &statement, const iteration::Plan &plan) {
     auto isReduced = [&](const iteration::LoopVar &loop) { return statement.reduction[loop.index]; };
     if (statement.result().sparse || statement.assembled ||
@@ -134,7 +134,8 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       if (operand.sparse)
         nothing.absent |= uint64_t(1) << o;
     BodyAlgebra algebra(statement.generic);
-    if (nothing.absent == 0 || algebra.isNoOp(nothing) || !algebra.isIdempotentConstant(nothing))
+    if (!llvm::has_single_bit(nothing.absent) || algebra.isNoOp(nothing) ||
+        !algebra.isIdempotentConstant(nothing))
       return failure();
     iteration::WantedOrder order;
     for (bool reduced : {false, true})
