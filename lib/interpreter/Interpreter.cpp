@@ -129,7 +129,7 @@ private:
 
 /// Storage of which each level has all coordinates, or those that entries have there: below the same parent,
 /// or (squeezed) anywhere. Coordinates follow from those of the dimensions.
-bool isOfKeys(const format::Encoding &encoding) {
+bool followsFromCoordinates(const format::Encoding &encoding) {
   return encoding.symbols.empty() && std::ranges::all_of(encoding.levels, [](const format::Level &level) {
            const LevelKind kind = level.format.kind;
            const bool known = kind <= LevelKind::Singleton || kind == LevelKind::Squeezed ||
@@ -141,7 +141,7 @@ bool isOfKeys(const format::Encoding &encoding) {
 }
 
 /// What such a format stores: an element whose coordinates each level has.
-void storeKeys(DenseTensor &tensor, const format::Encoding &encoding) {
+void storeByCoordinates(DenseTensor &tensor, const format::Encoding &encoding) {
   std::vector<unsigned> levels; // that do not have all coordinates
   for (unsigned l = 0; l < encoding.levels.size(); ++l)
     if (const format::LevelFormat &level = encoding.levels[l].format;
@@ -180,8 +180,8 @@ void storeKeys(DenseTensor &tensor, const format::Encoding &encoding) {
 void storeBlocks(DenseTensor &tensor, const format::Encoding &encoding) {
   if (isPlain(encoding))
     StoredBlocks(tensor, encoding).store();
-  else if (isOfKeys(encoding))
-    storeKeys(tensor, encoding);
+  else if (followsFromCoordinates(encoding))
+    storeByCoordinates(tensor, encoding);
 }
 
 /// One statement over the whole space of its indices.
@@ -437,7 +437,9 @@ private:
 
 } // namespace
 
-bool knowsWhatIsStored(const format::Encoding &encoding) { return isPlain(encoding) || isOfKeys(encoding); }
+bool knowsWhatIsStored(const format::Encoding &encoding) {
+  return isPlain(encoding) || followsFromCoordinates(encoding);
+}
 
 DenseTensor fromTensor(const runtime::Tensor &tensor) {
   int64_t count = elements(tensor.dims);

@@ -194,3 +194,19 @@ def test_dense_bfloat16_numbers():
     A = tl.asarray(Dense())
     assert A.values.ctypes.data == numbers.ctypes.data
     np.testing.assert_array_equal(A.astype("f64").todense(), [1, 2.5, -3])
+
+
+def test_narrow_indices():
+    count = 200
+    expected = np.zeros((count, 2, 100))
+    expected[:, 1, 99] = np.arange(1.0, count + 1)
+    indices = np.tile(np.array([[1, 99]], dtype=np.int8), (count, 1, 1))
+    data = np.arange(1.0, count + 1).reshape(count, 1)
+    np.testing.assert_array_equal(tl.asarray(make("BCOO", expected.shape, 1, data=data, indices=indices)).todense(), expected)
+    padded = np.concatenate((indices, np.full_like(indices, 100)), axis=1)  # in a copy, batches are coordinates
+    with pytest.warns(tl.CopyWarning):
+        A = tl.asarray(make("BCOO", expected.shape, 1, data=np.repeat(data, 2, axis=1), indices=padded))
+    np.testing.assert_array_equal(A.todense(), expected)
+    row, col = np.arange(1, 101, dtype=np.int8), np.zeros(100, dtype=np.int8)
+    pairs = make("COO", (101, 1), data=np.ones(100), row=row, col=col)
+    assert tl.asarray(pairs).todense().sum() == 100

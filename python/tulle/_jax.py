@@ -42,6 +42,11 @@ def _per_batch(of, copy, sizes):
     return np.ascontiguousarray(np.broadcast_to(array, (*sizes, *array.shape[len(sizes) :])))
 
 
+def _index_type(array, most: int):
+    """The type of positions up to `most`, and of the coordinates beside them: that of the array where it is wide enough."""
+    return array.dtype if array.itemsize >= 4 and most < 2**31 else np.int64
+
+
 def _shape(obj):
     return [int(size) for size in obj.shape]
 
@@ -74,7 +79,7 @@ def _entries(obj, copy, check: bool):
 
     def listed(batches: int, sparse: int, indices, data):
         stored, count = indices.shape[batches], math.prod(shape[:batches])
-        begins = stored * np.arange(count, dtype=np.int64 if stored * count >= 2**31 else indices.dtype)
+        begins = stored * np.arange(count, dtype=_index_type(indices, stored * count))
         positions = np.stack((begins, begins + stored), axis=-1).reshape(-1)
         format = _encoding(["batch"] * batches + _coordinates(sparse) + ["dense"] * dense)
         return _borrow(shape, format, [positions, indices.reshape(-1)], ["positions[0]", "indices"], data, check)
@@ -90,7 +95,7 @@ def _entries(obj, copy, check: bool):
     stored = np.all(indices < shape[batches : batches + sparse], axis=-1)
     keys = [*np.nonzero(stored)[:batches], *np.moveaxis(indices[stored], -1, 0)]
     keys, values = in_order(keys, data[stored])
-    return listed(0, batches + sparse, np.stack(keys, axis=-1).astype(indices.dtype), values)
+    return listed(0, batches + sparse, np.stack(keys, axis=-1).astype(_index_type(indices, max(shape))), values)
 
 
 def _rows(obj, copy, check: bool):
@@ -124,7 +129,7 @@ def _lists(obj, copy, check: bool):
     shape, row, col, data = _shape(obj), *(_array(of, copy) for of in (obj.row, obj.col, obj.data))
 
     def listed(row, col, data):
-        positions = np.array([0, len(row)], dtype=row.dtype)
+        positions = np.array([0, len(row)], dtype=_index_type(row, len(row)))
         return _borrow(shape, "COO-soa", [positions, row, col], ["positions[0]", "row", "col"], data, check)
 
     try:

@@ -102,3 +102,21 @@ func.func @row_maxima_and_column_sums(%A: tensor<?x?xf64, #CSR> {tulle.name = "A
   } -> tensor<?xf64>
   return %r, %s : tensor<?xf64>, tensor<?xf64>
 }
+
+// Nothing has to be converted: the loop over columns of the result leaves its place inside of the one that is reduced.
+// CHECK-LABEL: func.func @maxima_of_products
+// CHECK-NOT: tulle.convert
+// CHECK: linalg.generic {{.*}} attrs = {{.*}}reorder = ["d0", "d1", "d2"]
+// HOIST-LABEL: func.func @maxima_of_products(
+func.func @maxima_of_products(%A: tensor<?x?xf64, #CSR> {tulle.name = "A"}, %B: tensor<?x?xf64>, %C: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %least = arith.constant 0xFFF0000000000000 : f64
+  %init = tulle.fill %least, %C : f64, tensor<?x?xf64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k, j) -> (i, j)>, affine_map<(i, k, j) -> (j, k)>, affine_map<(i, k, j) -> (i, k)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%A, %B : tensor<?x?xf64, #CSR>, tensor<?x?xf64>) outs(%init : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %b: f64, %acc: f64):
+    %p = arith.mulf %a, %b : f64
+    %m = arith.maximumf %acc, %p : f64
+    linalg.yield %m : f64
+  } -> tensor<?x?xf64>
+  return %r : tensor<?x?xf64>
+}

@@ -129,7 +129,7 @@ private:
                         llvm::function_ref<Carried(LoopState, Value, Value)> body);
   mlir::StringAttr indexOfLevel(const StorageTraversal &traversal, size_t level);
   bool separatesResults(const StorageTraversal &traversal, size_t level) const;
-  bool standsInside(const StorageTraversal &traversal, size_t level);
+  bool isInterchanged(const StorageTraversal &traversal, size_t level);
 
   // Results.cpp: narrow results whose elements are added to again and again
   bool sumsWide() const;

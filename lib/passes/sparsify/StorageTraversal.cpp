@@ -147,10 +147,10 @@ StringAttr LoopEmitter::indexOfLevel(const StorageTraversal &traversal, size_t l
   return b.getStringAttr(nameOfIndices(statement.generic)[operand.subscripts[e->value].terms[0].first]);
 }
 
-/// Whether the loop over the level is to stand in the one over the next level: entries of the level (columns
+/// Whether the loops over the level and the next one are interchanged: entries of the level (columns
 /// of ELL) add to the same rows of the result, the next level's coordinate says which row, and a row stays in
 /// registers where it is finished before the next one begins.
-bool LoopEmitter::standsInside(const StorageTraversal &traversal, size_t level) {
+bool LoopEmitter::isInterchanged(const StorageTraversal &traversal, size_t level) {
   const auto &levels = statement.operands[traversal.operand].encoding.getValue().levels;
   if (level + 1 == levels.size() || !format::isFull(levels[level + 1].format) ||
       !indexOfLevel(traversal, level + 1) || separatesResults(traversal, level) ||
@@ -192,7 +192,7 @@ LoopEmitter::Carried LoopEmitter::traverseLevels(LoopState s, const StorageTrave
     return loopAttr(kind, indexOfLevel(traversal, level));
   };
   SmallVector<Value> inside(coordinates);
-  if (!standsInside(traversal, level))
+  if (!isInterchanged(traversal, level))
     return traversalLoop(s, space(s, operand), attr(level), [&](LoopState s, Value coordinate, Value at) {
       s.operands[operand].iterators.push_back(at);
       inside.push_back(coordinate);
