@@ -71,9 +71,9 @@ def ResolveOrder : FunctionPass<"tulle-resolve-order", tulle, "Convert operands 
   a `tulle.convert` to the cheapest encoding that does, and a remark says so. Of a `tensor.extract_slice`, the argument is converted, whose
   slice the caller has. After this pass `tulle-sparsify` finds a loop order for every statement.
 
-  Where coordinates without an entry meet the result by a constant that is as good once as often (`max=`), the loops over a dense result stand
-  outside of those that are reduced, where one operand is sparse, by a conversion of it or by `reorder` of the `#tulle.schedule`: then gaps are
-  counted, not visited.
+  Where coordinates without an entry meet the result by a constant that is as good once as often (`max=`), or add to it what is the same for all
+  that is reduced (`+= (A(i,j) - m(i)) ** 2`), the loops over a dense result stand outside of those that are reduced, where one operand is sparse,
+  by a conversion of it or by `reorder` of the `#tulle.schedule`: then gaps are counted, not visited.
 }]>;
 
 def TileReaders : ModulePass<"tulle-tile-readers", tulle, "Tile loops whose rows share what a reduction reads, and compute an intermediate there", [{
@@ -119,7 +119,8 @@ def Sparsify : FunctionPass<"tulle-sparsify", tulle # arith # scf # tensor # com
     "Lower linalg.generic on tensors with encodings to loops over sets of coordinates", [{
   Each loop visits the coordinates where the statement's body changes the result, as its algebra says: products
   intersect, sums unite, `tulle.stored` restricts. Each case of a `tulle.coiterate` holds the body simplified for the
-  operands that are present.
+  operands that are present. Coordinates of a reduction that no operand has, and that all change the result in the same way, are counted: it
+  meets a constant once (`max=`), a sum is a product with their number.
 }]> {
   let options = [
     Option<"strategy", "strategy", "std::string", /*default=*/"\"auto\"", "How sets of coordinates are iterated: a name of the enum Strategy">

@@ -270,8 +270,25 @@ bool BodyAlgebra::isIdempotentConstant(Presence at) {
                          arith::OrIOp>(op);
 }
 
+Value BodyAlgebra::addend(Presence at) {
+  auto value = dyn_cast<Value>(yielded(at));
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  if (!op || op->getBlock() != generic.getBody() || !isa<arith::AddFOp, arith::AddIOp>(op))
+    return {};
+  // The sum of n equal numbers in another order; a narrow type has no room for n.
+  if (auto sum = dyn_cast<arith::AddFOp>(op))
+    if (!bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc) ||
+        getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 32)
+      return {};
+  for (unsigned k : {0, 1})
+    if (simplify(op->getOperand(k), at) == OpFoldResult(accumulatorArg()) &&
+        !reads(op->getOperand(1 - k), at).accumulator)
+      return op->getOperand(1 - k);
+  return {};
+}
+
 BodyAlgebra::Reads BodyAlgebra::reads(Value value, Presence at) {
-  uint64_t inputs = 0;
+  Reads result;
   llvm::SetVector<Value> reached;
   auto reach = [&](Value v) {
     if (auto simple = dyn_cast<Value>(v == accumulatorValue ? OpFoldResult(v) : simplify(v, at)))
@@ -282,13 +299,17 @@ BodyAlgebra::Reads BodyAlgebra::reads(Value value, Presence at) {
     Value v = reached[k];
     Operation *op = v.getDefiningOp();
     if (auto arg = dyn_cast<BlockArgument>(v); arg && arg.getOwner() == generic.getBody())
-      inputs |= uint64_t(1) << arg.getArgNumber();
+      result.inputs |= uint64_t(1) << arg.getArgNumber();
     else if (isa_and_nonnull<dialect::StoredOp>(op))
-      inputs |= uint64_t(1) << cast<BlockArgument>(op->getOperand(0)).getArgNumber();
+      result.inputs |= uint64_t(1) << cast<BlockArgument>(op->getOperand(0)).getArgNumber();
+    else if (auto index = dyn_cast_or_null<linalg::IndexOp>(op))
+      result.indices |= uint64_t(1) << index.getDim();
     else if (op && op->getBlock() == generic.getBody() && v != accumulatorValue)
       llvm::for_each(op->getOperands(), reach);
   }
-  return {inputs, unsigned(reached.size())};
+  result.accumulator = reached.contains(accumulatorValue);
+  result.values = unsigned(reached.size());
+  return result;
 }
 
 unsigned BodyAlgebra::residual(Value value, Presence at, DenseMap<Value, unsigned> &done) {

@@ -38,10 +38,15 @@ public:
   /// The body is a constant, or `accumulator (op) constant` for a monoid where doing that once is the same as
   /// doing it often.
   bool isIdempotentConstant(Presence at);
+  /// What the body adds to the accumulator, once for each coordinate; null where it does something else, or
+  /// where the product with a number of coordinates is not their sum.
+  mlir::Value addend(Presence at);
 
-  /// What the value depends on, as far as the algebra tells: inputs (bit k: input k), and how many values.
+  /// What the value depends on, as far as the algebra tells: inputs (bit k: input k), indices (the same), the
+  /// accumulator, and how many values.
   struct Reads {
-    uint64_t inputs = 0;
+    uint64_t inputs = 0, indices = 0;
+    bool accumulator = false;
     unsigned values = 0;
   };
   Reads reads(mlir::Value value, Presence at);

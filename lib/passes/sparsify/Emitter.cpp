@@ -9,6 +9,7 @@ namespace tulle::passes {
 using namespace mlir;
 using dialect::CoiterateOp;
 using dialect::IterateOp;
+using iteration::LoopVar;
 
 LoopEmitter::LoopEmitter(OpBuilder &builder, SparseStatement &statement, const iteration::Plan &plan,
                          dialect::Strategy strategy)
@@ -88,8 +89,7 @@ LoopEmitter::Carried LoopEmitter::loops(LoopState s, unsigned depth) {
     return s.carried;
   if (isGiven(depth, set))
     return atGiven(s, depth, set.participants[0]);
-  if (!set.hasGaps() || !s.scalar || !isReduction(depth) ||
-      !algebra.isIdempotentConstant(presence(s, who, 0)))
+  if (!set.hasGaps() || !s.scalar || !isReduction(depth) || !areGapsAlike(s, depth, who))
     return loop(s, depth, set, /*counted=*/false);
   if (who.empty())
     return remainder(s, depth, who, nullptr);
@@ -186,8 +186,7 @@ dialect::SearchOp LoopEmitter::searchNext(LoopState &s, unsigned o) {
   return search;
 }
 
-LoopEmitter::Carried LoopEmitter::body(LoopState &s) {
-  DenseMap<Value, Value> done;
+LoopEmitter::Carried LoopEmitter::body(LoopState &s, DenseMap<Value, Value> done) {
   if (!statement.assembled)
     return {bodyValue(s, algebra.yieldOperand(), done)};
   Value changes = flags ? flags->changes() : Value();
@@ -214,6 +213,8 @@ arith::SelectOp LoopEmitter::contributionWhere(const LoopState &s) {
 
 /// The body's expression for exactly the operands that are present.
 Value LoopEmitter::bodyValue(LoopState &s, Value v, DenseMap<Value, Value> &done) {
+  if (Value found = done.lookup(v))
+    return found;
   OpFoldResult simple = v == algebra.accumulatorArg() ? OpFoldResult(v) : algebra.simplify(v, presence(s));
   if (auto constant = dyn_cast<Attribute>(simple))
     return dialect::materialize(b, loc, constant, v.getType());
@@ -260,7 +261,9 @@ void LoopEmitter::fillBody(Block &block, LoopState s, unsigned depth, const Visi
   b.setInsertionPointToStart(&block);
   Carried results = loops(s, depth + 1);
   if (counted)
-    results.push_back(add(count, constant(1)));
+    results.push_back(add(count, countsCoordinates(depth)
+                                     ? extent(s, *digitsFrom(plan.order[depth].index, depth + 1))
+                                     : constant(1)));
   dialect::YieldOp::create(b, loc, results);
 }
 
@@ -393,8 +396,35 @@ LoopEmitter::Carried LoopEmitter::loop(LoopState &s, unsigned depth, const Visit
   return Carried(op.getResults());
 }
 
-/// Where nothing is stored the accumulator meets one constant, and meeting it once is as good as often: visit
-/// what is stored, count it, and add the constant if some coordinate was left out.
+/// Whether all coordinates that the loop's participants lack do the same to the accumulator, so that it is
+/// enough to know how many there are: it meets a constant, once being as good as often, or what is added to
+/// it depends on nothing that the loops from here on change.
+bool LoopEmitter::areGapsAlike(const LoopState &s, unsigned depth, ArrayRef<unsigned> who) {
+  const LoopState gap = withMinterm(s, who, 0);
+  if (algebra.isIdempotentConstant(presence(gap)))
+    return true;
+  Value added = algebra.addend(presence(gap));
+  if (!added || isUncertain(gap))
+    return false;
+  const BodyAlgebra::Reads reads = algebra.reads(added, presence(gap));
+  for (unsigned o = 0; o + 1 < statement.operands.size(); ++o)
+    if (reads.inputs >> o & 1 && !gap.operands[o].value)
+      return false;
+  return countsCoordinates(depth) &&
+         llvm::all_of(ArrayRef(plan.order).drop_front(depth), [&](const LoopVar &loop) {
+           return digitsFrom(loop.index, depth) && !(reads.indices >> loop.index & 1);
+         });
+}
+
+/// Whether a loop that counts what it visits counts coordinates of its index, of which each of its own may be
+/// several; else its own.
+bool LoopEmitter::countsCoordinates(unsigned depth) const {
+  const unsigned index = plan.order[depth].index;
+  return digitsFrom(index, depth) && digitsFrom(index, depth + 1);
+}
+
+/// Visits what is stored, counts its coordinates, and lets the accumulator meet what those without an entry
+/// contribute: once, or as often as there are some.
 LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRef<unsigned> who,
                                             function_ref<Carried()> stored) {
   LoopState rest = withMinterm(s, who, 0);
@@ -403,13 +433,35 @@ LoopEmitter::Carried LoopEmitter::remainder(LoopState s, unsigned depth, ArrayRe
     rest.carried = stored();
     count = rest.carried.pop_back_val();
   }
-  Value some = is(arith::CmpIPredicate::ult, count, extent(s, depth)), zero = constant(0);
-  for (unsigned d = depth + 1; d < plan.order.size(); ++d)
-    some = both(some, is(arith::CmpIPredicate::ugt, sizes[plan.order[d].index], zero));
-  Carried once = body(rest);
-  for (auto [with, without] : llvm::zip(once, rest.carried))
+  const unsigned index = plan.order[depth].index;
+  Value all = countsCoordinates(depth) ? extent(s, *digitsFrom(index, depth)) : extent(s, depth);
+  Value some = is(arith::CmpIPredicate::ult, count, all), zero = constant(0);
+  llvm::SmallSetVector<unsigned, 4> inner;
+  for (const LoopVar &loop : ArrayRef(plan.order).drop_front(depth + 1))
+    if (loop.index != index && inner.insert(loop.index))
+      some = both(some, is(arith::CmpIPredicate::ugt, sizes[loop.index], zero));
+  DenseMap<Value, Value> done;
+  if (!algebra.isIdempotentConstant(presence(rest))) {
+    Value added = algebra.addend(presence(rest));
+    Value each = bodyValue(rest, added, done);
+    Value sum = times(each, b.createOrFold<arith::SubIOp>(loc, all, count));
+    for (unsigned other : inner)
+      sum = times(sum, extent(s, *digitsFrom(other, depth + 1)));
+    done = {{added, sum}};
+  }
+  Carried met = body(rest, std::move(done));
+  for (auto [with, without] : llvm::zip(met, rest.carried))
     with = select(some, with, without);
-  return once;
+  return met;
+}
+
+/// The sum of `count` equal values.
+Value LoopEmitter::times(Value value, Value count) {
+  Type type = value.getType();
+  if (isa<IntegerType>(type))
+    return arith::MulIOp::create(b, loc, value, b.createOrFold<arith::IndexCastOp>(loc, type, count));
+  Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), count);
+  return arith::MulFOp::create(b, loc, value, arith::SIToFPOp::create(b, loc, type, number));
 }
 
 } // namespace tulle::passes

@@ -84,13 +84,17 @@ private:
   Carried accumulate(const LoopState &s, Value iterator,
                      llvm::function_ref<Carried(const LoopState &)> contributions);
   Carried leaf(LoopState s);
-  Carried body(LoopState &s);
+  /// `done`: what values of the body are known to be.
+  Carried body(LoopState &s, llvm::DenseMap<Value, Value> done = llvm::DenseMap<Value, Value>());
   mlir::arith::SelectOp contributionWhere(const LoopState &s);
   Value bodyValue(LoopState &s, Value v, llvm::DenseMap<Value, Value> &done);
   Carried loop(LoopState &s, unsigned depth, const VisitedSet &set, bool counted);
   /// Whether the loop would visit one coordinate at most, which its only participant has.
   bool isGiven(unsigned depth, const VisitedSet &set) const;
   Carried atGiven(LoopState s, unsigned depth, unsigned operand);
+  bool countsCoordinates(unsigned depth) const;
+  bool areGapsAlike(const LoopState &s, unsigned depth, llvm::ArrayRef<unsigned> participants);
+  Value times(Value value, Value count);
   /// `stored`: the loop over what is stored, or null where nothing stored is visited.
   Carried remainder(LoopState s, unsigned depth, llvm::ArrayRef<unsigned> participants,
                     llvm::function_ref<Carried()> stored);
@@ -169,6 +173,8 @@ private:
   Value indexValue(const LoopState &s, unsigned index);
   Value subscriptValue(const LoopState &s, const SparseOperand &operand, unsigned dim);
   Value extent(LoopState &s, unsigned depth);
+  Value extent(const LoopState &s, const iteration::LoopVar &digit);
+  std::optional<iteration::LoopVar> digitsFrom(unsigned index, unsigned depth) const;
   Value dimSize(unsigned index);
   Value space(const LoopState &s, unsigned operand);
   Value partOf(Value space, const SparseOperand &operand, unsigned dim);

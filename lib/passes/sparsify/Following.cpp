@@ -147,15 +147,40 @@ Value LoopEmitter::indexValue(const LoopState &s, unsigned index) {
 /// How many coordinates loop `depth` has: the digit's modulus, less where the index would pass the end of its
 /// dimension.
 Value LoopEmitter::extent(LoopState &s, unsigned depth) {
-  Arith a{b, loc};
   const LoopVar &v = plan.order[depth];
   if (statement.tiles.areOf(v.index)) {
     auto [lo, hi] = bounds(s, depth);
     return b.createOrFold<arith::SubIOp>(loc, hi, lo);
   }
-  Value left = b.createOrFold<arith::SubIOp>(loc, sizes[v.index], indexValue(s, v.index));
-  Value count = v.stride == 1 ? left : a.div(a.add(left, a.constant(v.stride - 1)), v.stride);
-  return v.modulus == 0 ? count : b.createOrFold<arith::MinUIOp>(loc, count, a.constant(v.modulus));
+  return extent(s, v);
+}
+
+Value LoopEmitter::extent(const LoopState &s, const LoopVar &digit) {
+  Arith a{b, loc};
+  Value left = b.createOrFold<arith::SubIOp>(loc, sizes[digit.index], indexValue(s, digit.index));
+  Value count = digit.stride == 1 ? left : a.div(a.add(left, a.constant(digit.stride - 1)), digit.stride);
+  return digit.modulus == 0 ? count : b.createOrFold<arith::MinUIOp>(loc, count, a.constant(digit.modulus));
+}
+
+/// The digits of the index that the loops from `depth` on run over, as one digit (of modulus 1 where there is
+/// none); nothing where another one lies between them, or where loops run over tiles.
+std::optional<LoopVar> LoopEmitter::digitsFrom(unsigned index, unsigned depth) const {
+  SmallVector<LoopVar> digits;
+  for (const LoopVar &loop : ArrayRef(plan.order).drop_front(depth))
+    if (loop.index == index)
+      digits.push_back(loop);
+  if (statement.tiles.areOf(index))
+    return std::nullopt;
+  if (digits.empty())
+    return LoopVar{index, 1, 1};
+  llvm::sort(digits, [](const LoopVar &x, const LoopVar &y) { return x.stride < y.stride; });
+  LoopVar joined = digits.front();
+  for (const LoopVar &digit : ArrayRef(digits).drop_front()) {
+    if (digit.stride != joined.stride * joined.modulus)
+      return std::nullopt;
+    joined.modulus *= digit.modulus;
+  }
+  return joined;
 }
 
 /// Size of an index: what the schedule says, or that of any dimension it is the plain subscript of, a

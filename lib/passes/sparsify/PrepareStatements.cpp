@@ -120,10 +120,11 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     }
   }
 
-  /// Where nothing is stored, the result meets a constant, which is as good once as often (`max=`). The
-  /// coordinates without an entry are counted, not visited, where the loops over the result stand outside of
-  /// those that are reduced; else each of them would meet each element. So they do, of one sparse operand:
-  /// several need not have an order in common. Fails where nothing has to change, or can.
+  /// Where nothing is stored, the result meets a constant, which is as good once as often (`max=`), or what
+  /// is added to it is the same for all that is reduced (`+= (A(i,j) - m(i)) ** 2`). The coordinates without
+  /// an entry are counted, not visited, where the loops over the result stand outside of those that are
+  /// reduced; else each of them would meet each element. So they do, of one sparse operand: several need not
+  /// have an order in common. Fails where nothing has to change, or can.
   LogicalResult visitGapsOnce(const SparseStatement &statement, const iteration::Plan &plan) {
     auto isReduced = [&](const iteration::LoopVar &loop) { return statement.reduction[loop.index]; };
     if (statement.result().sparse || statement.assembled ||
@@ -135,7 +136,7 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
         nothing.absent |= uint64_t(1) << o;
     BodyAlgebra algebra(statement.generic);
     if (!llvm::has_single_bit(nothing.absent) || algebra.isNoOp(nothing) ||
-        !algebra.isIdempotentConstant(nothing))
+        !(algebra.isIdempotentConstant(nothing) || addsTheSame(statement, algebra, nothing)))
       return failure();
     iteration::WantedOrder order;
     for (bool reduced : {false, true})
@@ -152,6 +153,24 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
     return conversion.target != encodingOf(statement.generic, conversion.operand)
                ? convert(statement.generic, conversion)
                : failure();
+  }
+
+  /// Whether what is added to an element of the result depends on no index that is reduced.
+  static bool addsTheSame(const SparseStatement &statement, BodyAlgebra &algebra, Presence nothing) {
+    Value added = algebra.addend(nothing);
+    if (!added)
+      return false;
+    const BodyAlgebra::Reads reads = algebra.reads(added, nothing);
+    auto isRead = [&](unsigned index) {
+      bool read = reads.indices >> index & 1;
+      for (auto [o, operand] : llvm::enumerate(ArrayRef(statement.operands).drop_back()))
+        for (const iteration::Subscript &subscript : operand.subscripts)
+          for (auto [used, coefficient] : subscript.terms)
+            read |= used == index && reads.inputs >> o & 1;
+      return read;
+    };
+    return llvm::none_of(llvm::seq(unsigned(statement.reduction.size())),
+                         [&](unsigned index) { return statement.reduction[index] && isRead(index); });
   }
 
   static const format::Encoding &encodingOf(Value tensor) {
