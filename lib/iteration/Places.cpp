@@ -44,7 +44,9 @@ Places::Places(const std::vector<bool> &reduction, const std::vector<Shape> &sha
   };
   for (unsigned rows = 0; rows < loops.size(); ++rows)
     for (unsigned v = 0; v < loops.size(); ++v)
-      if (places[v] == Place::Inside && isInnermostStored(rows) && stridesMore(loops[v], loops[rows])) {
+      if (places[v] == Place::Inside && isInnermostStored(rows) &&
+          (stridesMore(loops[v], loops[rows]) ||
+           (isRowOfBlock(loops[v], loops[rows], loops) && !before[v].contains(rows)))) {
         places[v] = Place::BeforeRows;
         places[rows] = Place::Rows;
       }
@@ -79,6 +81,26 @@ bool Places::stridesMore(const LoopVar &v, const LoopVar &rows) const {
     ++strides;
   }
   return strides > 0 && strides >= unitStride(shapes, v);
+}
+
+/// Whether the loop is over the rows of a block, each entry of which adds to a row of the result (SpMM with
+/// groups of rows that share a column): each row is summed on its own then, in registers (experiment 121).
+/// Where blocks have columns, too, they are summed together.
+bool Places::isRowOfBlock(const LoopVar &v, const LoopVar &rows, const std::vector<LoopVar> &loops) const {
+  if (reduction[v.index] || v.stride != 1 || v.modulus == 0 || !reduction[rows.index] || coiterates() ||
+      shapes.back().operand->assembled)
+    return false;
+  const auto isStored = [&](const LoopVar &loop) {
+    return std::ranges::any_of(shapes, [&](const Shape &s) { return s.drives(loop); });
+  };
+  bool hasRow = false;
+  for (const LoopVar &loop : loops) {
+    if (reduction[loop.index] && loop.modulus != 1 && !isStored(loop))
+      return false;
+    hasRow |= !reduction[loop.index] && loop.index != v.index && !isStored(loop) &&
+              unitStride(shapes, loop) > unitStride(shapes, v);
+  }
+  return hasRow;
 }
 
 /// Whether operands are intersected or united; a result that has the pattern of an operand is not.

@@ -29,6 +29,7 @@ private:
 
   bool isOutermost(const LoopVar &v) const;
   bool stridesMore(const LoopVar &v, const LoopVar &rows) const;
+  bool isRowOfBlock(const LoopVar &v, const LoopVar &rows, const std::vector<LoopVar> &loops) const;
   bool coiterates() const;
 };
 

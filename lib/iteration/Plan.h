@@ -85,11 +85,12 @@ using WantedOrder = std::vector<LoopVar>;
 
 /// Chooses the loops: a topological order of the digits that respects every operand's level order; loops over
 /// stored coordinates (and what they need) outside pure dense loops, reductions inside, the stride-1 dense
-/// digit innermost. Operands are considered by decreasing order, the result's pattern first; the first one
-/// that does not fit is returned for conversion. The one to begin with is that for which conversions and a
-/// result inserted out of order cost least (`CostModel`), where the entries of some sparse operand are not
-/// known as if all had as many. A conversion to the encoding that the operand has means that there is no
-/// order. `reduction[i]`: index i does not occur in the result. A wanted order holds, whatever it costs.
+/// digit innermost, the rows of a block of one column outside of these where each has a row of the result.
+/// Operands are considered by decreasing order, the result's pattern first; the first one that does not fit
+/// is returned for conversion. The one to begin with is that for which conversions and a result inserted out
+/// of order cost least (`CostModel`), where the entries of some sparse operand are not known as if all had as
+/// many. A conversion to the encoding that the operand has means that there is no order. `reduction[i]`:
+/// index i does not occur in the result. A wanted order holds, whatever it costs.
 std::variant<Plan, Conversion> plan(const std::vector<bool> &reduction, const std::vector<Operand> &operands,
                                     const WantedOrder &wanted = {});
 

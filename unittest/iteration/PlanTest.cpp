@@ -56,6 +56,22 @@ TEST(Plan, RowsOfADenseOperandOnTheLeftAreOutermost) {
             "k j i ");
 }
 
+TEST(Plan, RowsOfABlockStandAroundItsColumns) {
+  const char *groups = "(i, j) -> (i floordiv 4 : dense, j : compressed, i mod 4 : dense)";
+  const auto product = [&](const char *format) {
+    return order(plan({false, false, true},
+                      {operand(format, {i, k}), operand("Dense", {k, j}), operand("Dense", {i, j})}));
+  };
+  EXPECT_EQ(product(groups), "i/4 i%4 k j ");
+  EXPECT_EQ(product("BCSR(4,1)"), "i/4 i%4 k k%1 j ");
+  // Columns of a block are summed with its rows.
+  EXPECT_EQ(product("BCSR(4,2)"), "i/4 k/2 i%4 k%2 j ");
+  // Without rows of the result, those of a block are its vectors.
+  EXPECT_EQ(
+      order(plan({false, true}, {operand(groups, {i, j}), operand("Dense", {j}), operand("Dense", {i})})),
+      "i/4 j i%4 ");
+}
+
 TEST(Plan, SumsThatStrideStandAroundRows) {
   const std::vector<bool> reduction{false, false, true};
   const auto sampled = [&](std::vector<unsigned> second, Operand result) {
