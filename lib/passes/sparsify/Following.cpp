@@ -173,7 +173,10 @@ std::optional<LoopVar> LoopEmitter::digitsFrom(unsigned index, unsigned depth) c
     return std::nullopt;
   if (digits.empty())
     return LoopVar{index, 1, 1};
-  llvm::sort(digits, [](const LoopVar &x, const LoopVar &y) { return x.stride < y.stride; });
+  llvm::sort(digits,
+             [](const LoopVar &x, const LoopVar &y) { // blocks of one coordinate have a low digit, too
+               return std::pair(x.stride, x.modulus == 0) < std::pair(y.stride, y.modulus == 0);
+             });
   LoopVar joined = digits.front();
   for (const LoopVar &digit : ArrayRef(digits).drop_front()) {
     if (digit.stride != joined.stride * joined.modulus)
