@@ -87,7 +87,7 @@ bool Places::stridesMore(const LoopVar &v, const LoopVar &rows) const {
 /// groups of rows that share a column): each row is summed on its own then, in registers (experiment 121).
 /// Where blocks have columns, too, they are summed together.
 bool Places::isRowOfBlock(const LoopVar &v, const LoopVar &rows, const std::vector<LoopVar> &loops) const {
-  if (reduction[v.index] || v.stride != 1 || v.modulus == 0 || !reduction[rows.index] || coiterates() ||
+  if (reduction[v.index] || v.modulus == 0 || !reduction[rows.index] || coiterates() ||
       shapes.back().operand->assembled)
     return false;
   const auto isStored = [&](const LoopVar &loop) {

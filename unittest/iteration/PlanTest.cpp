@@ -64,6 +64,9 @@ TEST(Plan, RowsOfABlockStandAroundItsColumns) {
   };
   EXPECT_EQ(product(groups), "i/4 i%4 k j ");
   EXPECT_EQ(product("BCSR(4,1)"), "i/4 i%4 k k%1 j ");
+  EXPECT_EQ(product("(i, j) -> (i floordiv 8 : dense, j : compressed, i floordiv 2 mod 4 : dense, "
+                    "i mod 2 : dense)"),
+            "i/8 i/2%4 i%2 k j ");
   // Columns of a block are summed with its rows.
   EXPECT_EQ(product("BCSR(4,2)"), "i/4 k/2 i%4 k%2 j ");
   // Without rows of the result, those of a block are its vectors.

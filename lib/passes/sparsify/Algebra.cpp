@@ -303,7 +303,7 @@ BodyAlgebra::Reads BodyAlgebra::reads(Value value, Presence at) {
     else if (isa_and_nonnull<dialect::StoredOp>(op))
       result.inputs |= uint64_t(1) << cast<BlockArgument>(op->getOperand(0)).getArgNumber();
     else if (auto index = dyn_cast_or_null<linalg::IndexOp>(op))
-      result.indices |= uint64_t(1) << index.getDim();
+      result.indices.insert(unsigned(index.getDim()));
     else if (op && op->getBlock() == generic.getBody() && v != accumulatorValue)
       llvm::for_each(op->getOperands(), reach);
   }

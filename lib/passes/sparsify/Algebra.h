@@ -42,10 +42,11 @@ public:
   /// where the product with a number of coordinates is not their sum.
   mlir::Value addend(Presence at);
 
-  /// What the value depends on, as far as the algebra tells: inputs (bit k: input k), indices (the same), the
+  /// What the value depends on, as far as the algebra tells: inputs (bit k: input k), indices, the
   /// accumulator, and how many values.
   struct Reads {
-    uint64_t inputs = 0, indices = 0;
+    uint64_t inputs = 0;
+    llvm::SmallDenseSet<unsigned, 4> indices;
     bool accumulator = false;
     unsigned values = 0;
   };

@@ -412,7 +412,7 @@ bool LoopEmitter::areGapsAlike(const LoopState &s, unsigned depth, ArrayRef<unsi
       return false;
   return countsCoordinates(depth) &&
          llvm::all_of(ArrayRef(plan.order).drop_front(depth), [&](const LoopVar &loop) {
-           return digitsFrom(loop.index, depth) && !(reads.indices >> loop.index & 1);
+           return digitsFrom(loop.index, depth) && !reads.indices.contains(loop.index);
          });
 }
 

@@ -162,7 +162,7 @@ struct ResolveOrder : impl::ResolveOrderBase<ResolveOrder> {
       return false;
     const BodyAlgebra::Reads reads = algebra.reads(added, nothing);
     auto isRead = [&](unsigned index) {
-      bool read = reads.indices >> index & 1;
+      bool read = reads.indices.contains(index);
       for (auto [o, operand] : llvm::enumerate(ArrayRef(statement.operands).drop_back()))
         for (const iteration::Subscript &subscript : operand.subscripts)
           for (auto [used, coefficient] : subscript.terms)
