@@ -12,6 +12,7 @@ struct Banded : ConsecutiveLevelFormat {
     build.extra = a.zeros(a.builder.getI64Type(), build.parents);
     build.size = a.levelSize(build.level);
   }
+  Answering answering(const format::Level &) const override { return Answering::LeastAndLargest; }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
              ValueRange above) const override {
     Value end = a.read(build.work, parent), first = a.read(build.extra, parent);

@@ -111,6 +111,12 @@ public:
     if (queries.size() > 1)
       build.extra = a.zeros(a.builder.getI64Type(), build.parents);
   }
+  Answering answering(const format::Level &level) const override {
+    const auto &queries = declarationOf(level.format).queries;
+    return llvm::any_of(queries, [](const LevelQuery &q) { return q.kind == LevelQuery::Count; })
+               ? Answering::All
+               : Answering::LeastAndLargest;
+  }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
              ValueRange) const override {
     for (auto [number, query] : llvm::enumerate(of(a, build).queries)) {

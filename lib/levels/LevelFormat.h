@@ -23,6 +23,9 @@ enum class Insertion : uint8_t {
   Append     ///< each takes the next position below its parent
 };
 
+/// Which of the coordinates below each parent answer a level's query.
+enum class Answering : uint8_t { Largest, LeastAndLargest, All };
+
 /// The position that a coordinate would have, and whether it is stored there (a bit).
 struct Found {
   Value position, found;
@@ -89,8 +92,7 @@ public:
   /// Whether the query differs from parent to parent.
   virtual bool needsQueryPerParent(const format::Level &level) const { return needsQuery(level); }
   virtual void startQuery(const Assembly &a, LevelBuild &build) const {}
-  /// Whether the largest coordinate below each parent answers the query.
-  virtual bool queriesLargest() const { return false; }
+  virtual Answering answering(const format::Level &level) const { return Answering::All; }
   /// `above`: the coordinates of the levels above, in order.
   virtual void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
                      ValueRange above) const {}

@@ -9,7 +9,7 @@ struct Ragged : ConsecutiveLevelFormat {
   void startQuery(const Assembly &a, LevelBuild &build) const override {
     build.work = a.zeros(a.builder.getI64Type(), build.parents);
   }
-  bool queriesLargest() const override { return true; }
+  Answering answering(const format::Level &) const override { return Answering::Largest; }
   void query(const Assembly &a, LevelBuild &build, Value parent, Value coordinate,
              ValueRange) const override {
     Value length = a.add(coordinate, 1);

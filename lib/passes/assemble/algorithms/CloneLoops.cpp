@@ -96,8 +96,8 @@ Operation *cloneCounting(OpBuilder &b, const Stream &stream, const parallel::Chu
 
 /// Whether the loop visits coordinates in order, each with an entry, and does nothing but what an entry
 /// needs.
-static bool endsWithLargest(IterateOp loop) {
-  if (!loop.getInits().empty() || loop.getEach() ||
+static bool ascends(IterateOp loop) {
+  if (!loop.getInits().empty() ||
       llvm::any_of(loop.getBody().front(), [](Operation &op) { return op.getNumRegions() != 0; }))
     return false;
   auto space = dyn_cast<SpaceType>(loop.getSpace().getType());
@@ -105,12 +105,26 @@ static bool endsWithLargest(IterateOp loop) {
                     !levels::find(space.getFormat())->hasPadding(space.getFormat()));
 }
 
-void visitLargest(Operation *outermost, ArrayRef<Value> largest) {
+/// The loop's body for one position.
+static void emitIteration(OpBuilder &b, IterateOp loop, Value position) {
+  Block &body = loop.getBody().front();
+  IRMapping mapping;
+  if (isa<SpaceType>(loop.getSpace().getType())) {
+    auto at = IteratorAtOp::create(b, loop.getLoc(), loop.getSpace(), position);
+    mapping.map(body.getArguments(), SmallVector<Value>{at.getCoordinate(), at.getIterator()});
+  } else {
+    mapping.map(body.getArgument(0), position);
+  }
+  for (Operation &op : body.without_terminator())
+    b.clone(op, mapping);
+}
+
+void visitExtremes(Operation *outermost, ArrayRef<Value> extremes, bool least) {
   SmallVector<IterateOp> loops;
   outermost->walk([&](IterateOp loop) {
     Value coordinate = loop.getBody().getArgument(0);
-    if (loop != outermost && endsWithLargest(loop) &&
-        (coordinate.use_empty() || llvm::is_contained(largest, coordinate)))
+    if (loop != outermost && ascends(loop) &&
+        (coordinate.use_empty() || llvm::is_contained(extremes, coordinate)))
       loops.push_back(loop);
   });
   for (IterateOp loop : loops) {
@@ -120,19 +134,10 @@ void visitLargest(Operation *outermost, ArrayRef<Value> largest) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, bounds.getBegin(), bounds.getEnd());
     auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
+    if (least && !loop.getBody().getArgument(0).use_empty())
+      emitIteration(b, loop, bounds.getBegin());
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    Value last = arith::SubIOp::create(b, loc, bounds.getEnd(), one);
-    Block &body = loop.getBody().front();
-    SmallVector<Value> arguments{last};
-    if (isa<SpaceType>(loop.getSpace().getType())) {
-      auto at = IteratorAtOp::create(b, loc, loop.getSpace(), last);
-      arguments = {at.getCoordinate(), at.getIterator()};
-    }
-    body.getTerminator()->erase();
-    for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
-      argument.replaceAllUsesWith(value);
-    branch.thenBlock()->getOperations().splice(Block::iterator(branch.thenBlock()->getTerminator()),
-                                               body.getOperations());
+    emitIteration(b, loop, arith::SubIOp::create(b, loc, bounds.getEnd(), one));
     loop.erase();
   }
 }

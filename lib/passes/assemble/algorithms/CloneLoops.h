@@ -24,9 +24,9 @@ mlir::Operation *cloneLoops(mlir::OpBuilder &b, const Stream &stream, const para
 mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
                                OnCoordinates onInsert);
 
-/// Makes innermost loops of such a copy, in `loop`, visit their last coordinate only, where that is the
-/// largest one and the only one that matters: it is among `largest`, or nothing depends on it.
-void visitLargest(mlir::Operation *loop, llvm::ArrayRef<mlir::Value> largest);
+/// Makes innermost loops of such a copy, in `loop`, whose coordinates ascend, visit their last one only, and
+/// the first if `least`, where no others matter: they are among `extremes`, or nothing depends on them.
+void visitExtremes(mlir::Operation *loop, llvm::ArrayRef<mlir::Value> extremes, bool least);
 /// Makes loops of a copy whose iterations insert at different coordinates of one dimension parallel: entries
 /// are stored apart then. `loops`: what was copied.
 void keepKinds(mlir::Operation *loop, mlir::Region &loops);

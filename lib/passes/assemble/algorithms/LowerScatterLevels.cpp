@@ -275,7 +275,7 @@ bool Scatter::canRunInParallel() const {
   return llvm::all_of(llvm::seq(target.levels()), [&](unsigned l) {
     const Expr &e = order.levels[l];
     const LevelKind kind = target.format(l).kind;
-    if ((kind == LevelKind::Ragged || kind == LevelKind::Jagged) && parentsApart)
+    if ((kind == LevelKind::Ragged || kind == LevelKind::Jagged || kind == LevelKind::Banded) && parentsApart)
       return true;
     parentsApart |= apart && e->kind == ExprKind::Dim && unsigned(e->value) == *apart;
     if (kind != LevelKind::Dense && kind != LevelKind::Squeezed && kind != LevelKind::Singleton &&

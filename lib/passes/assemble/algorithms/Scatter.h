@@ -81,10 +81,10 @@ private:
   Query startQuery(llvm::ArrayRef<unsigned> queried);
   bool isCounted(const Query &query, unsigned l) const;
   void queryEntry(const Query &query, mlir::ValueRange dims);
-  bool largestAnswers(const Query &query) const;
-  bool largestAnswers(const Query &query, unsigned dim) const;
-  mlir::Value queryLongestIteration(OnCoordinates atEntry, const Query &query,
-                                    llvm::SmallVectorImpl<mlir::Value> &answering);
+  levels::Answering answeringOf(const Query &query) const;
+  llvm::SmallVector<mlir::Value> answeringCoordinates(const Query &query, mlir::ValueRange dims) const;
+  mlir::Value queryLongestIteration(OnCoordinates atEntry, const Query &query, levels::Answering answering,
+                                    llvm::SmallVectorImpl<mlir::Value> &extremes);
   void size(unsigned l);
   void restart();
   levels::Values coordinates(mlir::ValueRange dims, bool numbered = true);

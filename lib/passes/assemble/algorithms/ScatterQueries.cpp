@@ -10,6 +10,7 @@ namespace tulle::assemble {
 
 using format::Expr;
 using format::ExprKind;
+using levels::Answering;
 using levels::LevelBuild;
 using parallel::Chunk;
 
@@ -53,14 +54,14 @@ void Scatter::query(ArrayRef<unsigned> queried) {
   auto texts = llvm::map_range(queried, [&](unsigned l) { return target.levelText(l); });
   Phase phase(b, "analysis: for " + (queried.empty() ? "the ranks" : llvm::join(texts, ", ")));
   const Query query = startQuery(queried);
-  SmallVector<Value> answering; // coordinates of which the largest answers
+  const Answering answering = answeringOf(query);
+  SmallVector<Value> extremes; // coordinates of which the extreme ones answer
   auto atEntry = [&](ValueRange dims) {
-    for (auto [d, coordinate] : llvm::enumerate(dims))
-      if (largestAnswers(query, unsigned(d)))
-        answering.push_back(coordinate);
+    if (answering != Answering::All)
+      llvm::append_range(extremes, answeringCoordinates(query, dims));
     queryEntry(query, dims);
   };
-  Value longest = queryLongestIteration(atEntry, query, answering);
+  Value longest = queryLongestIteration(atEntry, query, answering, extremes);
   for (unsigned l : queried) {
     if (!isCounted(query, l))
       continue;
@@ -132,28 +133,50 @@ void Scatter::queryEntry(const Query &query, ValueRange dims) {
   }
 }
 
-/// Whether the largest coordinates below each parent answer what is queried, and nothing else is.
-bool Scatter::largestAnswers(const Query &query) const {
-  return !query.ofRanks && !query.numbered && !query.needsNumbers &&
-         llvm::all_of(query.levels, [&](unsigned l) { return format(l).queriesLargest(); }) &&
-         llvm::none_of(llvm::seq(query.end), [&](unsigned l) { return tellsFirst(l) || query.counts[l]; });
+/// Which coordinates below each parent answer all that is queried.
+Answering Scatter::answeringOf(const Query &query) const {
+  const bool asksMore =
+      query.ofRanks || query.numbered || query.needsNumbers ||
+      llvm::any_of(llvm::seq(query.end), [&](unsigned l) { return tellsFirst(l) || query.counts[l]; });
+  Answering answering = asksMore ? Answering::All : Answering::Largest;
+  for (unsigned l : query.levels)
+    answering = std::max(answering, format(l).answering(level(l)));
+  return answering;
 }
 
-/// Whether the largest coordinate of a dimension does: it is that of the levels that are queried, and of none
-/// above.
-bool Scatter::largestAnswers(const Query &query, unsigned dim) const {
-  return largestAnswers(query) && llvm::all_of(query.levels, [&](unsigned queried) {
-           return llvm::all_of(llvm::seq(queried + 1), [&](unsigned l) {
-             const Expr &e = order.levels[l];
-             return e->kind == ExprKind::Dim && (l == queried || unsigned(e->value) != dim);
-           });
-         });
+/// Whether `coordinate` is `from`, or computed from it.
+static bool isComputedFrom(Value coordinate, Value from) {
+  Operation *op = coordinate.getDefiningOp();
+  return coordinate == from ||
+         (op && llvm::any_of(op->getOperands(), [&](Value v) { return isComputedFrom(v, from); }));
 }
 
-/// Copies of the loops that query, of the largest coordinates only if these answer; returns a table with the
+/// The coordinates of an entry whose extreme values answer: those of the levels that are queried, on which
+/// none above depends.
+SmallVector<Value> Scatter::answeringCoordinates(const Query &query, ValueRange dims) const {
+  auto isQueriedAlone = [&](unsigned dim) {
+    return llvm::all_of(query.levels, [&](unsigned queried) {
+      return llvm::all_of(llvm::seq(queried + 1), [&](unsigned l) {
+        const Expr &e = order.levels[l];
+        return e->kind == ExprKind::Dim && (l == queried || unsigned(e->value) != dim);
+      });
+    });
+  };
+  SmallVector<Value> found;
+  for (unsigned d = 0; d < dims.size(); ++d) {
+    auto others =
+        llvm::make_filter_range(llvm::seq(unsigned(dims.size())), [&](unsigned o) { return o != d; });
+    if (isQueriedAlone(d) &&
+        llvm::none_of(others, [&](unsigned o) { return isComputedFrom(dims[o], dims[d]); }))
+      found.push_back(dims[d]);
+  }
+  return found;
+}
+
+/// Copies of the loops that query, of the extreme coordinates only if these answer; returns a table with the
 /// number of entries of each chunk's longest iteration, if they are `numbered`.
-Value Scatter::queryLongestIteration(OnCoordinates atEntry, const Query &query,
-                                     SmallVectorImpl<Value> &answering) {
+Value Scatter::queryLongestIteration(OnCoordinates atEntry, const Query &query, Answering answering,
+                                     SmallVectorImpl<Value> &extremes) {
   Value longest = query.numbered ? target.zeros(b.getI64Type(), chunkCount()) : Value();
   forEachChunk([&](const Chunk *chunk) {
     restart();
@@ -161,8 +184,8 @@ Value Scatter::queryLongestIteration(OnCoordinates atEntry, const Query &query,
     if (query.numbered)
       most.emplace(target, zero());
     Operation *loop = cloneCounting(b, stream, chunk, atEntry);
-    if (loop && largestAnswers(query))
-      visitLargest(loop, answering);
+    if (loop && answering != Answering::All)
+      visitExtremes(loop, extremes, answering == Answering::LeastAndLargest);
     auto end = [&](Value) {
       if (most)
         most->set(target.umax(most->get(), counters->iterationEntries()));

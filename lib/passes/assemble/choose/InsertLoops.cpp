@@ -191,7 +191,7 @@ std::optional<unsigned> dimensionOfChunks(Region &loops) {
     return std::nullopt;
   auto loop = cast<IterateOp>(outermostLoop(loops));
   if (auto space = loop.getSpace().getDefiningOp<SpaceOp>())
-    if (loop.getEach() || space.getLevel() != 0 || !encodingOf(space).levels[0].format.unique)
+    if (space.getLevel() != 0 || !encodingOf(space).levels[0].format.unique)
       return std::nullopt;
   return dimensionOf(loop, loops);
 }
