@@ -251,8 +251,10 @@ Ahead compileAhead(const notation::Program &program, const AheadOptions &options
   std::optional<Interface> kernel;
   std::vector<std::string> remarks;
   const std::vector<Machine> &machines = made.processors();
+  engine::Options anySize = options.engine;
+  anySize.anySize = true;
   for (size_t v = 0; v < machines.size(); ++v) {
-    engine::Compilation compilation = engine::compilationOf(program, options.engine, machines[v].target);
+    engine::Compilation compilation = engine::compilationOf(program, anySize, machines[v].target);
     const engine::Signature signature = compilation.lower();
     Interface own = interfaceOf(program, signature, options.name);
     if (kernel && kernel->steps != own.steps)

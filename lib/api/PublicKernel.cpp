@@ -159,6 +159,10 @@ Kernel compile(const std::string &program, const std::map<std::string, TensorTyp
       impl->inputs.push_back(use.name);
     impl->bindings[use.name] = std::move(binding);
   }
+  const bool hasSizes = std::ranges::any_of(impl->bindings, [](const auto &binding) {
+    return binding.second.dims && !binding.second.dims->empty();
+  });
+  impl->options.anySize = options.anySize || !hasSizes;
   chooseSizes(impl->bindings, program, uses, likes);
   impl->executable = impl->build(impl->bindings);
   impl->nameTensors();

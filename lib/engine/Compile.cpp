@@ -6,6 +6,7 @@
 #include "engine/DiskCache.h"
 #include "engine/Parallel.h"
 #include "iteration/CostModel.h"
+#include "notation/FixedSizes.h"
 #include "notation/Sparsity.h"
 #include "passes/import/Import.h"
 #include "support/Errors.h"
@@ -133,8 +134,10 @@ std::string cacheKeyHead(const Options &options) {
 /// tensors, the options, the CPU and this compiler. Sizes only where the code depends on them.
 static std::string cacheKey(const notation::Program &program, const Options &options) {
   const bool sizes = dependsOnSizes(program);
+  const std::vector<std::vector<bool>> fixed = notation::fixedSizes(program);
   std::string key = cacheKeyHead(options) + "index32 " + std::to_string(coordinatesFit32(program)) + "\n";
-  for (const notation::TensorDecl &tensor : program.tensors) {
+  for (unsigned t = 0; t < program.tensors.size(); ++t) {
+    const notation::TensorDecl &tensor = program.tensors[t];
     format::Encoding encoding =
         format::hasSlices(tensor.encoding) ? withOpenSlices(tensor.encoding) : tensor.encoding;
     if (format::isAllDense(encoding)) // widths of nothing
@@ -143,8 +146,8 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
            (tensor.input ? " input" : "") + (tensor.written ? " written" : "") +
            (tensor.result ? " result" : "") +
            (tensor.like ? " like " + program.tensors[*tensor.like].name : "");
-    for (int64_t size : sizes ? tensor.dims : std::vector<int64_t>())
-      key += " " + std::to_string(size);
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      key += sizes || (!options.anySize && fixed[t][d]) ? " " + std::to_string(tensor.dims[d]) : " ?";
     key += "\n";
   }
   std::vector<int64_t> entries;
@@ -173,7 +176,8 @@ Compilation compilationOf(const notation::Program &program, const Options &optio
   return Compilation(
       program.text, std::move(names), pipelineOptions(options, coordinatesFit32(program)),
       [&](mlir::MLIRContext &context) {
-        return passes::importProgram(context, program, {options.strictFp, options.dropZeros});
+        return passes::importProgram(context, program,
+                                     {options.strictFp, options.anySize, options.dropZeros});
       },
       {program.schedule, program.scheduleName}, target);
 }
@@ -290,12 +294,35 @@ findOrCompile(const std::string &key, const Options &options, const std::functio
   return {kernel, origin};
 }
 
-std::shared_ptr<Executable> compile(const notation::Program &program, const Options &options) {
-  checkOptions(options);
+/// Whether this program, of which `anySize` is the key without sizes, is one of the first for whose sizes it
+/// is compiled: one whose sizes keep changing is not compiled each time.
+static bool deservesCode(const std::string &anySize, const std::string &key) {
+  constexpr size_t most = 8;
+  static std::mutex mutex;
+  static std::map<size_t, std::set<size_t>> keys; // hashes
+  const std::hash<std::string> hash;
+  std::lock_guard lock(mutex);
+  std::set<size_t> &ofProgram = keys[hash(anySize)];
+  if (ofProgram.size() < most)
+    ofProgram.insert(hash(key));
+  return ofProgram.contains(hash(key));
+}
+
+std::shared_ptr<Executable> compile(const notation::Program &program, const Options &given) {
+  checkOptions(given);
   auto begin = std::chrono::steady_clock::now();
-  auto [kernel, origin] = findOrCompile(cacheKey(program, options), options, [&] {
-    return compilationOf(withOpenSlices(program), options).object();
-  });
+  Options options = given;
+  std::string key = cacheKey(program, options);
+  // A schedule may need sizes.
+  if (!options.anySize && program.schedule.empty()) {
+    options.anySize = true;
+    std::string anySize = cacheKey(program, options);
+    options.anySize = anySize != key && !deservesCode(anySize, key);
+    if (options.anySize)
+      key = std::move(anySize);
+  }
+  auto [kernel, origin] =
+      findOrCompile(key, options, [&] { return compilationOf(withOpenSlices(program), options).object(); });
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   return std::make_shared<Executable>(program, std::move(kernel), elapsed.count(), origin, options);
 }

@@ -125,6 +125,7 @@ void bindKernels(nb::module_ &module) {
       .def_prop_rw(
           "index32", [](const CompileOptions &o) { return !o.wideIndices; },
           [](CompileOptions &o, bool narrow) { o.wideIndices = !narrow; })
+      .def_rw("any_size", &CompileOptions::anySize)
       .def_rw("threads", &CompileOptions::threads)
       .def_rw("deterministic", &CompileOptions::deterministic)
       .def_rw("schedule", &CompileOptions::schedule)

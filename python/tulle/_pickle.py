@@ -30,7 +30,8 @@ def restore(element: str, shape, encoding: str, buffers):
     return borrow(element, shape, encoding, buffers, names, True)
 
 
-_OPTIONS = ("threads", "deterministic", "schedule", "strict_fp", "vl", "scalable", "index32", "tail", "results", "given", "disk_cache")
+_OPTIONS = ("threads", "deterministic", "schedule", "strict_fp", "vl", "scalable", "index32", "tail", "any_size", "results",
+            "given", "disk_cache")
 
 
 def reduce_kernel(kernel):

@@ -71,8 +71,8 @@ def _text(value, name: str) -> str:
 
 
 def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-             vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", results=(), given=(),
-             disk_cache: bool = True) -> _core.CompileOptions:
+             vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", any_size: bool = False,
+             results=(), given=(), disk_cache: bool = True) -> _core.CompileOptions:
     options = _core.CompileOptions()
     options.threads = _index(threads, "threads")
     options.deterministic = bool(deterministic)
@@ -82,6 +82,7 @@ def _options(*, threads: int = 0, deterministic: bool = False, schedule: str = "
     options.scalable = bool(scalable)
     options.index32 = bool(index32)
     options.tail = _text(tail, "tail")
+    options.any_size = bool(any_size)
     options.results = list(results)
     options.given = list(given)
     options.disk_cache = bool(disk_cache)
@@ -119,8 +120,8 @@ def _result_types(formats, types, shapes) -> dict:
 
 def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: dict | None = None,
             tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False,
-            vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", results=(), given=(),
-            disk_cache: bool = True, **types) -> Kernel:
+            vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto", any_size: bool = False,
+            results=(), given=(), disk_cache: bool = True, **types) -> Kernel:
     """Compiles a program for tensors of given formats and element types, and any sizes.
 
     Parameters
@@ -154,6 +155,10 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
         Gather with 32-bit indices where coordinates fit; False: with 64-bit ones always.
     tail : "auto" or "mask"
         The iterations behind the last whole vector of a loop: one masked vector, or as is fastest.
+    any_size : bool
+        One code for all sizes. By default the lengths of rows of dense operands, of one element or of 64 to 1024
+        bytes, are constants of it where types are tensors, or shapes are given: it is compiled sooner, and again for
+        other lengths, of which the first eight have code of their own.
     results : sequence of str
         Results besides those that no later statement reads.
     given : sequence of str
@@ -183,7 +188,8 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
             typed.setdefault(name, (element_of(dtype), "dense", []))
     return _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
                                                   strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
-                                                  tail=tail, results=results, given=given, disk_cache=disk_cache))
+                                                  tail=tail, any_size=any_size, results=results, given=given,
+                                                  disk_cache=disk_cache))
 
 
 def _type_of(type, element: str, name: str):
@@ -254,7 +260,7 @@ def _spread(terms: list[str], shapes: list[tuple]) -> tuple[list[list[str]], lis
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None,
            types: dict | None = None, shapes: dict | None = None, out=None, tensors: dict | None = None, wrap: bool = False,
            threads: int = 0, deterministic: bool = False, schedule: str = "", strict_fp: bool = False, vl: int = 0,
-           scalable: bool = False, index32: bool = True, tail: str = "auto", **named):
+           scalable: bool = False, index32: bool = True, tail: str = "auto", any_size: bool = False, **named):
     """Computes a program on arrays and returns the result that is written last.
 
     Parameters
@@ -297,7 +303,7 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
             named |= tensors
         if format is not None:
             formats = {**(formats or {}), _core.results(program)[-1]: format}
-    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, ())
+    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, any_size, ())
     kernel = _kernel(program, named, formats, types, shapes, options)
     result = kernel(*[named[name] for name in kernel.inputs], out=out)
     if wrap and not isinstance(result, Tensor):
@@ -328,14 +334,14 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
     key = tuple(key)
     kernel = _kernels.get(key)
     if kernel is None:
-        threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, results = options
+        threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, any_size, results = options
         typed = _result_types(formats, types, shapes)
         typed |= {name: _type_of(value, "", name) for name, value in named.items()}
         operands = _core.operands(program)
         given = [name for name in named if name not in operands]  # what a statement adds to
         kernel = _core.compile(program, typed, _options(threads=threads, deterministic=deterministic, schedule=schedule,
                                                         strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
-                                                        tail=tail, results=results, given=given))
+                                                        tail=tail, any_size=any_size, results=results, given=given))
         if len(_kernels) >= _MOST_KERNELS:
             _kernels.pop(next(iter(_kernels)), None)
         _kernels[key] = kernel
@@ -345,7 +351,7 @@ def _kernel(program: str, named: dict, formats, types, shapes, options) -> Kerne
 def run(program: str, *, formats: dict | None = None, types: dict | None = None, shapes: dict | None = None, results=(),
         tensors: dict | None = None, threads: int = 0, deterministic: bool = False, schedule: str = "",
         strict_fp: bool = False, vl: int = 0, scalable: bool = False, index32: bool = True, tail: str = "auto",
-        **named) -> Results:
+        any_size: bool = False, **named) -> Results:
     """Computes a program of several statements on arrays and returns all of its results, by name.
 
     Parameters are those of `einsum`; `results` names intermediate tensors that are wanted, too.
@@ -358,7 +364,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
     """
     program = _statements(_text(program, "program"))
     named |= tensors or {}
-    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, tuple(results))
+    options = (threads, deterministic, schedule, strict_fp, vl, scalable, index32, tail, any_size, tuple(results))
     kernel = _kernel(program, named, formats, types, shapes, options)
     return Results(kernel._run(named, {}))
 

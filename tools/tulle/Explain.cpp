@@ -19,7 +19,7 @@ struct ExplainOptions {
   std::vector<std::string> convert; ///< from, to
   unsigned order = 2;
   VectorOptions vectors;
-  bool strictFp = false, scheduleIr = false;
+  bool strictFp = false, anySize = false, scheduleIr = false;
 };
 } // namespace
 
@@ -38,6 +38,7 @@ static std::pair<format::Encoding, format::Encoding> conversionFormats(const Exp
 static engine::Options engineOptionsOf(const ExplainOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
+  engineOptions.anySize = options.anySize;
   options.threads.applyTo(engineOptions);
   options.vectors.applyTo(engineOptions);
   engineOptions.strategy = options.strategy;
@@ -140,6 +141,7 @@ void addExplain(CLI::App &app) {
   addStrategyOption(*command, options->strategy);
   addVectorOptions(*command, options->vectors);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
+  addSizeOption(*command, options->anySize);
   command->footer("Sizes that nothing fixes are set to 1000.\n"
                   "Example:\n  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --stage loops\n"
                   "  tulle explain 'y(i) = A(i,j) * x(j)' -f A=CSR --html page.html\n"

@@ -78,6 +78,11 @@ void addVectorOptions(CLI::App &command, VectorOptions &options) {
                    "Gather with 64-bit indices where coordinates fit 32 bits, too");
 }
 
+void addSizeOption(CLI::App &command, bool &anySize) {
+  command.add_flag("--any-size", anySize,
+                   "Make code for tensors of any sizes: no length of a row is a constant of it");
+}
+
 void addStrategyOption(CLI::App &command, std::string &strategy) {
   command
       .add_option("--strategy", strategy,

@@ -52,6 +52,8 @@ struct VectorOptions {
   }
 };
 void addVectorOptions(CLI::App &command, VectorOptions &options);
+/// --any-size, for engine::Options::anySize.
+void addSizeOption(CLI::App &command, bool &anySize);
 /// --strategy, for engine::Options::strategy.
 void addStrategyOption(CLI::App &command, std::string &strategy);
 

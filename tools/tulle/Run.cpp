@@ -27,7 +27,8 @@ struct RunOptions {
   std::vector<std::string> outputs;
   int time = 0;
   VectorOptions vectors;
-  bool strictFp = false, dropZeros = false, check = false, noCache = false, quick = false, quiet = false;
+  bool strictFp = false, anySize = false, dropZeros = false, check = false, noCache = false, quick = false,
+       quiet = false;
 };
 
 } // namespace
@@ -141,6 +142,7 @@ static void printRounds(const notation::Program &program, const FirstRun &first,
 static void run(const RunOptions &options) {
   engine::Options engineOptions;
   engineOptions.strictFp = options.strictFp;
+  engineOptions.anySize = options.anySize;
   engineOptions.dropZeros = options.dropZeros;
   engineOptions.diskCache = !options.noCache;
   engineOptions.quick = options.quick;
@@ -209,6 +211,7 @@ void addRun(CLI::App &app) {
                     "Compare the results with the dense interpreter (small tensors)");
   addVectorOptions(*command, options->vectors);
   command->add_flag("--strict-fp", options->strictFp, "Keep the order of floating-point reductions");
+  addSizeOption(*command, options->anySize);
   command->add_flag("--drop-zeros", options->dropZeros,
                     "Do not store what a sparse result computes to its fill, such as sums that cancel");
   command->add_flag("--quick", options->quick, "Optimize less: code comes sooner and runs slower");

@@ -85,6 +85,20 @@ TEST(Api, SizesOfOperandsNeedNotBeGiven) {
   EXPECT_THAT(spmv.results(), ElementsAre("y"));
 }
 
+TEST(Api, KernelsWithoutSizesAreForAnyAndThoseWithSomeForOthersToo) {
+  auto isFixed = [](const std::vector<int64_t> &sizes, bool anySize) {
+    tulle::CompileOptions options;
+    options.anySize = anySize;
+    return tulle::compile("Y(i,k) = A(i,j) * X(j,k)",
+                          {{"A", {"f64", tulle::CSR, {}}}, {"X", {"f64", tulle::Dense, sizes}}}, options)
+               .explain("linalg")
+               .find("%X: tensor<?x16xf64") != std::string::npos;
+  };
+  EXPECT_TRUE(isFixed({300, 16}, false));
+  EXPECT_FALSE(isFixed({300, 16}, true));
+  EXPECT_FALSE(isFixed({}, false));
+}
+
 TEST(Api, ResultsAreWrittenToMemoryThatIsGiven) {
   tulle::Tensor<double> A = tulle::pack(example(), tulle::CSR);
   auto x = tulle::full<double>({3}, 2.0);

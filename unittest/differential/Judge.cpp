@@ -152,6 +152,7 @@ static engine::Options optionsOf(const Case &c) {
   constexpr unsigned lengths[] = {0, 1, 2, 8, 16};
   options.vectorLength = lengths[c.seed / 7 % 5];
   options.wideIndices = c.seed / 35 % 4 == 0;
+  options.anySize = c.seed / 2 % 2 == 0;
   options.tail = c.seed / 140 % 4 == 0 ? "mask" : "auto";
   options.quick = c.seed % 8 != 0;
   // Without threads, and with two or several for tensors of any size.

@@ -217,6 +217,26 @@ TEST(Engine, kernelsAreSharedBetweenSizes) {
   EXPECT_EQ(originFor(5), "memory cache");
 }
 
+TEST(Engine, lengthsOfShortRowsAreConstantsOfFewKernels) {
+  auto isNew = [](int64_t rows, int64_t columns, bool anySize = false) {
+    Tensors in{{"A", doubles({1, rows}, std::vector<double>(size_t(rows), 2), "CSR")},
+               {"X", doubles({rows, columns}, std::vector<double>(size_t(rows * columns), 1))}};
+    const Options options{.anySize = anySize, .diskCache = false};
+    const std::string origin = compile(check("Y(i,k) = A(i,j) * X(j,k)", in), options)->origin();
+    EXPECT_EQ(elements(evaluate("Y(i,k) = A(i,j) * X(j,k)", "Y", in, {}, options)),
+              std::vector<double>(size_t(columns), 2.0 * double(rows)));
+    return origin == "compiled";
+  };
+  isNew(2, 8, /*anySize=*/true);
+  EXPECT_TRUE(isNew(2, 8));
+  EXPECT_FALSE(isNew(5, 8)); // the number of rows does not matter
+  for (int64_t columns = 9; columns < 16; ++columns)
+    EXPECT_TRUE(isNew(2, columns)) << columns;
+  EXPECT_FALSE(isNew(2, 16)); // the ninth has the code for any
+  EXPECT_FALSE(isNew(2, 9));
+  EXPECT_FALSE(isNew(2, 7)); // shorter than 64 bytes
+}
+
 TEST(Engine, sizesThatTheCodeDependsOnAreNotShared) {
   // Moving sums of three, and of two: the extents of i and r are in the code.
   Tensors six{{"I", doubles({6}, {1, 2, 0, 4, 0, 6}, "(i) -> (i : compressed)")},

@@ -3,6 +3,7 @@
 #include "dialect/Attributes.h"
 #include "dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "notation/FixedSizes.h"
 #include "notation/Loops.h"
 #include "notation/Sparsity.h"
 #include "passes/import/ImportStatement.h"
@@ -66,8 +67,12 @@ static void numberDisjoint(const notation::Decomposition &decomposition, unsigne
   }
 }
 
-static std::vector<TensorFacts> factsOf(const notation::Program &program) {
+/// `fixed`: by tensor and dimension, whether the size is a constant; empty: none is.
+static std::vector<TensorFacts> factsOf(const notation::Program &program,
+                                        const std::vector<std::vector<bool>> &fixed) {
   std::vector<TensorFacts> facts(program.tensors.size());
+  for (size_t t = 0; t < facts.size(); ++t)
+    facts[t].fixed = fixed.empty() ? std::vector<bool>(program.tensors[t].dims.size(), false) : fixed[t];
   numberSizes(program, facts);
   int64_t groups = 0;
   for (const notation::Decomposition &decomposition : program.decompositions) {
@@ -103,7 +108,9 @@ namespace {
 class ProgramImporter {
 public:
   ProgramImporter(const notation::Program &given, const ImportOptions &options)
-      : program(notation::splitDigits(given)), options(options), facts(factsOf(program)),
+      : program(notation::splitDigits(given)), options(options),
+        facts(factsOf(program,
+                      options.anySize ? std::vector<std::vector<bool>>() : notation::fixedSizes(given))),
         carried(notation::carriedTensors(program)), unused(int64_t(program.tensors.size())) {
     for (auto [t, tensor] : llvm::enumerate(program.tensors))
       patterns.push_back(tensor.like.value_or(unsigned(t)));

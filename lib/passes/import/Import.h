@@ -9,6 +9,7 @@ namespace tulle::passes {
 
 struct ImportOptions {
   bool strictFp = false;  ///< floating-point operations keep their order: no fastmath flags
+  bool anySize = false;   ///< else sizes that notation::fixedSizes answers are constants
   bool dropZeros = false; ///< sparse results do not store what equals their fill
 };
 

@@ -136,18 +136,20 @@ private:
     return statement.accumulate || statement.rhs->type != result().type || options.dropZeros;
   }
 
-  RankedTensorType tensorType(MLIRContext &context, const notation::TensorDecl &tensor,
+  RankedTensorType tensorType(MLIRContext &context, unsigned tensor, ElementType type,
                               const format::Encoding &encoding) const {
-    SmallVector<int64_t> shape(tensor.dims.size(), ShapedType::kDynamic);
-    return dialect::withEncoding(RankedTensorType::get(shape, scalarType(context, tensor.type)), encoding);
+    SmallVector<int64_t> shape;
+    for (auto [size, fixed] : llvm::zip_equal(program.tensors[tensor].dims, facts[tensor].fixed))
+      shape.push_back(fixed ? size : ShapedType::kDynamic);
+    return dialect::withEncoding(RankedTensorType::get(shape, scalarType(context, type)), encoding);
   }
 
   void makeFunction(OpBuilder &builder, unsigned number) {
     MLIRContext &context = *builder.getContext();
     SmallVector<Type> types;
     for (unsigned t : read)
-      types.push_back(tensorType(context, program.tensors[t], program.tensors[t].encoding));
-    RankedTensorType resultType = tensorType(context, result(), resultEncoding);
+      types.push_back(tensorType(context, t, program.tensors[t].type, program.tensors[t].encoding));
+    RankedTensorType resultType = tensorType(context, statement.lhs.tensor, result().type, resultEncoding);
     if (!computed)
       types.push_back(resultType);
     function = func::FuncOp::create(builder, loc(builder), "statement" + std::to_string(number),
@@ -394,8 +396,9 @@ private:
     for (const Access &part : statement.concat.parts)
       parts.push_back(argument(part.tensor));
     SmallVector<int64_t> dims(statement.concat.dims.begin(), statement.concat.dims.end());
-    return dialect::ConcatOp::create(b, loc(b), tensorType(*b.getContext(), result(), resultEncoding), parts,
-                                     dims);
+    const RankedTensorType made =
+        tensorType(*b.getContext(), statement.lhs.tensor, result().type, resultEncoding);
+    return dialect::ConcatOp::create(b, loc(b), made, parts, dims);
   }
 
   Value intoArgument(OpBuilder &b) {
@@ -465,12 +468,12 @@ private:
   /// A tensor that does not exist yet: every coordinate has the value `start` before the first contribution.
   Value newTensor(OpBuilder &b, ElementType type, const format::Encoding &encoding,
                   const Scalar &start) const {
-    notation::TensorDecl decl = result();
-    decl.type = type;
+    const RankedTensorType made = tensorType(*b.getContext(), statement.lhs.tensor, type, encoding);
     SmallVector<Value> sizes;
-    for (const notation::Affine &s : statement.lhs.subscripts)
-      sizes.push_back(indexSize(b, s.terms[0].first));
-    Value empty = tensor::EmptyOp::create(b, loc(b), tensorType(*b.getContext(), decl, encoding), sizes);
+    for (auto [d, s] : llvm::enumerate(statement.lhs.subscripts))
+      if (made.isDynamicDim(d))
+        sizes.push_back(indexSize(b, s.terms[0].first));
+    Value empty = tensor::EmptyOp::create(b, loc(b), made, sizes);
     Value value = BodyBuilder(b, loc(b), options.strictFp, nullptr, nullptr).constant(type, start);
     return dialect::FillOp::create(b, loc(b), empty.getType(), value, empty);
   }

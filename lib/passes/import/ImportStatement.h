@@ -16,6 +16,7 @@ struct TensorFacts {
   llvm::SmallVector<int64_t> sizes;    ///< by dimension, numbers that are equal for equal sizes
   llvm::SmallVector<int64_t> disjoint; ///< by dimension, the number of a group that no two members of have
                                        ///< entries at one coordinate, or -1; empty where nothing is known
+  std::vector<bool> fixed;             ///< by dimension, whether its size is a constant
   bool noPadding = false;              ///< every position is an entry
 };
 

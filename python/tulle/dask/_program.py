@@ -19,7 +19,7 @@ _WORTH = 0.75  # of all coordinates: above, a partition gets the whole dimension
 
 def einsum(program: str, *operands, format: str | None = None, formats: dict | None = None, types: dict | None = None,
            tensors: dict | None = None, threads: int = 1, schedule: str = "", strict_fp: bool = False, vl: int = 0,
-           scalable: bool = False, index32: bool = True, tail: str = "auto", **named):
+           scalable: bool = False, index32: bool = True, tail: str = "auto", any_size: bool = False, **named):
     """Computes a program on operands of which some are in partitions of rows; nothing is computed yet.
 
     Every statement follows the rows of one such operand, as ``y(i) = A(i,j) * x(j)``, or reduces over them,
@@ -60,12 +60,12 @@ def einsum(program: str, *operands, format: str | None = None, formats: dict | N
     if format is not None:
         formats = {**(formats or {}), last: format}
     return run(program, formats=formats, types=types, tensors=tensors, threads=threads, schedule=schedule,
-               strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32, tail=tail, **named)[last]
+               strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32, tail=tail, any_size=any_size, **named)[last]
 
 
 def run(program: str, *, formats: dict | None = None, types: dict | None = None, tensors: dict | None = None, results=(),
         threads: int = 1, schedule: str = "", strict_fp: bool = False, vl: int = 0, scalable: bool = False,
-        index32: bool = True, tail: str = "auto", **named) -> Results:
+        index32: bool = True, tail: str = "auto", any_size: bool = False, **named) -> Results:
     """Computes a program of several statements, as `einsum`; returns all of its results, by name."""
     program = _statements(program)
     named |= tensors or {}
@@ -74,7 +74,7 @@ def run(program: str, *, formats: dict | None = None, types: dict | None = None,
         raise TulleError("no operand is in partitions of rows; make one by from_tensor, from_files or from_array, or use "
                          "tulle.einsum")
     options = _options(threads=threads, schedule=schedule, strict_fp=strict_fp, vl=vl, scalable=scalable, index32=index32,
-                       tail=tail, results=results)
+                       tail=tail, any_size=any_size, results=results)
     computation = _Computation(program, operands, _result_types(formats, types, None), options)
     return Results({name: computation.result(name) for name in computation.kernel.results})
 
