@@ -20,9 +20,9 @@ struct CompileOptions {
   std::string tail = "auto";  ///< the iterations behind the last whole vector: "mask": one masked vector;
                               ///< "auto": as is fastest
   bool wideIndices = false;   ///< gather with 64-bit indices where coordinates fit 32 bits, too
-  /// One code for all sizes. By default the lengths of rows of dense tensors, of one element or of 64 to 1024
-  /// bytes, are constants of it where types have sizes: it is compiled sooner, and again for other lengths,
-  /// of which the first eight have code of their own.
+  /// One code for all sizes. By default the lengths of rows of dense tensors, up to 1024 bytes, are constants
+  /// of it where types have sizes: it is compiled sooner, and again for other lengths, of which the first
+  /// eight have code of their own.
   bool anySize = false;
   std::string schedule; ///< "reorder(i, k, j); assemble(C, count)": how to compute, where the
                         ///< default is not wanted

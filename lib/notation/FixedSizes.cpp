@@ -7,9 +7,8 @@ namespace tulle::notation {
 
 namespace {
 
-/// Below a cache line masked vectors of any length take less time; above 16 lines so many vectors are no
-/// registers (experiment 122).
-constexpr int64_t kLeastBytes = 64, kMostBytes = 1024;
+/// Longer rows are more vectors than there are registers (experiment 122).
+constexpr int64_t kMostBytes = 1024;
 
 class FixedSizes {
 public:
@@ -38,8 +37,8 @@ private:
     for (size_t d = 0; d < access.subscripts.size(); ++d) {
       const Affine &subscript = access.subscripts[d];
       const bool row = d > 0 && d + 1 == access.subscripts.size();
-      const int64_t size = tensor.dims[d], bytes = size * byteWidth(tensor.type);
-      const bool fits = row ? size == 1 || (bytes >= kLeastBytes && bytes <= kMostBytes) : size > 0;
+      const int64_t size = tensor.dims[d];
+      const bool fits = size > 0 && (!row || size * byteWidth(tensor.type) <= kMostBytes);
       if (!whole || !subscript.isVariable() || !fits)
         dimensions[access.tensor][d] = false;
       else if (row && dimensions[access.tensor][d])

@@ -156,9 +156,9 @@ def compile(program: str, *, dtype="f64", formats: dict | None = None, shapes: d
     tail : "auto" or "mask"
         The iterations behind the last whole vector of a loop: one masked vector, or as is fastest.
     any_size : bool
-        One code for all sizes. By default the lengths of rows of dense operands, of one element or of 64 to 1024
-        bytes, are constants of it where types are tensors, or shapes are given: it is compiled sooner, and again for
-        other lengths, of which the first eight have code of their own.
+        One code for all sizes. By default the lengths of rows of dense operands, up to 1024 bytes, are constants
+        of it where types are tensors, or shapes are given: it is compiled sooner, and again for other lengths, of
+        which the first eight have code of their own.
     results : sequence of str
         Results besides those that no later statement reads.
     given : sequence of str

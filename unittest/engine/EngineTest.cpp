@@ -234,7 +234,7 @@ TEST(Engine, lengthsOfShortRowsAreConstantsOfFewKernels) {
     EXPECT_TRUE(isNew(2, columns)) << columns;
   EXPECT_FALSE(isNew(2, 16)); // the ninth has the code for any
   EXPECT_FALSE(isNew(2, 9));
-  EXPECT_FALSE(isNew(2, 7)); // shorter than 64 bytes
+  EXPECT_FALSE(isNew(2, 129)); // longer than 1024 bytes
 }
 
 TEST(Engine, sizesThatTheCodeDependsOnAreNotShared) {

@@ -329,7 +329,7 @@ private:
     std::optional<int64_t> most = maxTripCount(nest.inner), exactly = exactTripCount(nest.inner);
     Value position = lower;
     int64_t left = exactly.value_or(-1);
-    if (!exactly && !nest.ivDependentBounds && most && *most <= lanes.count)
+    if (!nest.ivDependentBounds && most && *most <= lanes.count && exactly != lanes.count)
       return oneVector(begin, end, lower, upper);
     dialect::explainChoice(nest.inner, shapes.reason);
     for (const iteration::Tile &shape : shapes.value) {
@@ -432,6 +432,13 @@ bool isPartOfTile(scf::ForOp inner) {
   return !exactTripCount(inner) && !minWithConstant(inner.getUpperBound());
 }
 
+/// Whether the loop is over a row of a known number of elements that lie together, which is one masked vector
+/// as the end of a longer row is: LLVM makes scalars of it (experiment 122).
+bool isShortRow(const ReductionNest &nest) {
+  return exactTripCount(nest.inner).value_or(0) > 1 && !nest.legality.gathers && !nest.legality.scatters &&
+         !nest.legality.branches;
+}
+
 struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
   using RegisterTilesBase::RegisterTilesBase;
 
@@ -453,7 +460,8 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
                                 nest->legality.widestBits, scheduled ? scheduled : vl);
       const Lanes lanes{length.value, /*scalable=*/false, index32, /*scalarizeGathers=*/true};
       if (std::optional<int64_t> most = maxTripCount(nest->inner);
-          most && *most < lanes.count && !(model.cpu.masks && isPartOfTile(nest->inner)))
+          most && *most < lanes.count && (scheduled || !isShortRow(*nest)) &&
+          !(model.cpu.masks && isPartOfTile(nest->inner)))
         continue; // no vector fits
       dialect::explainChoice(nest->inner, length.reason);
       noteLanes(nest->inner);

@@ -150,6 +150,12 @@ void maskTail(const VectorizationLegality &legality, const Lanes &lanes) {
   vectors.finish();
 }
 
+void maskVectors(const VectorizationLegality &legality, const Lanes &lanes, int64_t count) {
+  MaskedVectors vectors(legality, lanes);
+  vectors.emitVectors(count);
+  vectors.finish();
+}
+
 //===--- Versions without loops ---===//
 
 namespace {

@@ -17,6 +17,9 @@ void maskRow(const VectorizationLegality &legality, const Lanes &lanes, const it
 /// Whole vectors, and one masked vector behind them: of any legal loop, whatever masks take.
 void maskTail(const VectorizationLegality &legality, const Lanes &lanes);
 
+/// So many vectors in place of a loop with a constant number of iterations, of which the last may be masked.
+void maskVectors(const VectorizationLegality &legality, const Lanes &lanes, int64_t count);
+
 /// Where several loops traverse the same segment, one after the other, segments of one or two vectors have
 /// versions without loops: what one loop stores and the next one loads stays in registers. `rows`: the loop
 /// around them; nothing happens to another one.

@@ -380,6 +380,14 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         maskTail(*legality, shape->lanes);
         continue;
       }
+      if (std::optional<int64_t> exactly = exactTripCount(loop);
+          exactly && !scheduled && !shape->unroll && isShortSum(*legality, *exactly, shape->lanes, model)) {
+        noteLanes(loop);
+        if (*exactly > 2 * shape->lanes.count)
+          shape->lanes.count = shape->rowLanes;
+        maskVectors(*legality, shape->lanes, llvm::divideCeil(*exactly, shape->lanes.count));
+        continue;
+      }
       shape->overReads = overReading.contains(loop);
       if (shape->overReads && !vl && !scheduled && !shape->unroll && model.cpu.maskedRows &&
           isRowMasked(*legality, shape->lanes)) {
@@ -445,6 +453,14 @@ private:
            isSegment(loop) && (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
   }
 
+  /// Whether a sum of a few vectors, the last one partial, has no loop: the iterations of a scalar epilogue
+  /// would wait for each other (experiment 122).
+  static bool isShortSum(const VectorizationLegality &legality, int64_t iterations, const Lanes &lanes,
+                         const iteration::CostModel &model) {
+    return !legality.reductions.empty() && !legality.gathers && !legality.branches && !lanes.scalable &&
+           model.cpu.masks && iterations < 4 * lanes.count && iterations % lanes.count != 0;
+  }
+
   /// Gathers take a time for each lane, active or not, and many rows have no more entries (experiment 102).
   static constexpr int64_t maskedRowLanes = 8;
 
@@ -465,10 +481,15 @@ private:
     Lanes lanes;
     const iteration::Choice<unsigned> length = model.vectorLength(legality.widestBits, vl, legality.gathers);
     lanes.count = length.value;
-    // Short loops, over a block or over few entries, are left to LLVM, which unrolls them where it can.
+    // Short loops, over a block or over few entries, are left to LLVM, which unrolls them where it can; of
+    // unrolled sums it makes no vectors.
     std::optional<int64_t> most = maxTripCount(loop), exactly = exactTripCount(loop);
+    int64_t worthwhile = 2 * lanes.count;
+    if (!scheduled && !legality.reductions.empty())
+      worthwhile =
+          exactly && isShortSum(legality, *exactly, lanes, model) ? lanes.count / 2 + 1 : lanes.count;
     if (most && *most <= (scheduled ? lanes.count - 1 : 4 * lanes.count) &&
-        !(exactly && *exactly >= 2 * lanes.count))
+        !(exactly && *exactly >= worthwhile))
       return std::nullopt;
     dialect::explainChoice(loop, length.reason);
     if (legality.gathers && !vl && !model.cpu.gathers)
