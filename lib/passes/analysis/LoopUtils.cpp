@@ -191,6 +191,13 @@ void disableVectorization(scf::ForOp loop, LLVM::LoopUnrollAttr unroll) {
                                                                    {}, {}, {}, {}, {}, {}, {}, {}, {}));
 }
 
+void disableUnrolling(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr(kLoopAnnotationAttr, LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {},
+                                                                   {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 void disableLoopTransforms(scf::ForOp loop) {
   auto yes = BoolAttr::get(loop.getContext(), true);
   disableVectorization(loop, LLVM::LoopUnrollAttr::get(loop.getContext(), yes, {}, {}, {}, {}, {}, {}));

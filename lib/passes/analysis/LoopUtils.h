@@ -143,6 +143,8 @@ inline constexpr llvm::StringLiteral kLoopAnnotationAttr = "llvm.loop_annotation
 
 /// LLVM does not vectorize the loop.
 void disableVectorization(mlir::scf::ForOp loop, mlir::LLVM::LoopUnrollAttr unroll = {});
+/// LLVM does not unroll the loop, but may vectorize it.
+void disableUnrolling(mlir::scf::ForOp loop);
 /// LLVM neither vectorizes nor unrolls the loop.
 void disableLoopTransforms(mlir::scf::ForOp loop);
 inline bool hasLoopAnnotation(mlir::scf::ForOp loop) { return loop->hasAttr(kLoopAnnotationAttr); }

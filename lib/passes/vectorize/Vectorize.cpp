@@ -371,8 +371,11 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         continue;
       }
       std::optional<VectorShape> shape = shapeOf(*legality, model);
-      if (!shape)
+      if (!shape) {
+        if (isConsecutive(*legality))
+          leaveRow(*legality, model);
         continue;
+      }
       if (isMasked() && !shape->unroll) {
         noteLanes(loop);
         // No lane may load for another one where a branch guards the buffer, which may be empty.
@@ -440,6 +443,19 @@ private:
   static bool isConsecutive(const VectorizationLegality &legality) {
     return !legality.gathers && !legality.branches && !legality.prefetches && legality.reductions.empty() &&
            !anyIn(legality.loop, [](Operation *op) { return isa<math::IPowIOp>(op); });
+  }
+
+  /// Rows of a constant number of elements are vectors of their own, be it that LLVM unrolls them: behind
+  /// that it would make vectors of several rows, whose elements lie apart (experiment 122).
+  void leaveRow(const VectorizationLegality &legality, const iteration::CostModel &model) const {
+    scf::ForOp loop = legality.loop;
+    const int64_t elements = exactTripCount(loop).value_or(0);
+    if (elements == 0)
+      return;
+    if (elements % (model.cpu.vectorBits / std::max(legality.widestBits, 1u)) == 0)
+      return disableUnrolling(loop);
+    if (auto rows = dyn_cast<scf::ForOp>(loop->getParentOp()); rows && !rows->hasAttr(kLoopAnnotationAttr))
+      disableVectorization(rows);
   }
 
   /// The horizontal reductions of others may be deferred (VectorAccumulator).
