@@ -14,7 +14,13 @@ class FixedSizes {
 public:
   explicit FixedSizes(const Program &program) : program(program), fixed(program.indices.size(), false) {
     for (const TensorDecl &tensor : program.tensors)
-      dimensions.emplace_back(tensor.dims.size(), format::isAllDense(tensor.encoding) && !tensor.like);
+      dimensions.emplace_back(tensor.dims.size(), false);
+    for (const Statement &statement : program.statements)
+      forEachOf(statement, [&](const Access &access) {
+        const TensorDecl &tensor = program.tensors[access.tensor];
+        dimensions[access.tensor].assign(tensor.dims.size(),
+                                         format::isAllDense(tensor.encoding) && !tensor.like);
+      });
     for (const Statement &statement : program.statements)
       forEachOf(statement, [&](const Access &access) { read(statement, access); });
     while (spread())
@@ -38,7 +44,7 @@ private:
       const Affine &subscript = access.subscripts[d];
       const bool row = d > 0 && d + 1 == access.subscripts.size();
       const int64_t size = tensor.dims[d];
-      const bool fits = size > 0 && (!row || size * byteWidth(tensor.type) <= kMostBytes);
+      const bool fits = size > 0 && (!row || size <= kMostBytes / byteWidth(tensor.type));
       if (!whole || !subscript.isVariable() || !fits)
         dimensions[access.tensor][d] = false;
       else if (row && dimensions[access.tensor][d])
@@ -51,14 +57,10 @@ private:
   /// Makes an index and the dimensions that it runs over alike; whether something changed.
   bool spread() {
     bool changed = false;
-    std::vector<std::vector<bool>> reached;
-    for (const std::vector<bool> &of : dimensions)
-      reached.emplace_back(of.size(), false);
     auto join = [&](const Access &access) {
       for (size_t d = 0; d < access.subscripts.size(); ++d)
         for (auto [index, coefficient] : access.subscripts[d].terms) {
           const bool both = fixed[index] && !excluded.contains(index) && dimensions[access.tensor][d];
-          reached[access.tensor][d] = true;
           changed |= both != fixed[index] || both != dimensions[access.tensor][d];
           fixed[index] = both;
           dimensions[access.tensor][d] = both;
@@ -66,10 +68,6 @@ private:
     };
     for (const Statement &statement : program.statements)
       forEachOf(statement, join);
-    for (size_t t = 0; t < dimensions.size(); ++t)
-      for (size_t d = 0; d < dimensions[t].size(); ++d)
-        if (dimensions[t][d] && !reached[t][d])
-          dimensions[t][d] = false;
     return changed;
   }
 
