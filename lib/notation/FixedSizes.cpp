@@ -21,8 +21,11 @@ public:
         dimensions[access.tensor].assign(tensor.dims.size(),
                                          format::isAllDense(tensor.encoding) && !tensor.like);
       });
-    for (const Statement &statement : program.statements)
+    for (const Statement &statement : program.statements) {
       forEachOf(statement, [&](const Access &access) { read(statement, access); });
+      for (const Indirection &given : statement.indirections)
+        excluded.insert(given.index);
+    }
     while (spread())
       ;
   }
@@ -50,8 +53,6 @@ private:
       else if (row && dimensions[access.tensor][d])
         fixed[subscript.terms[0].first] = true;
     }
-    for (const Indirection &given : statement.indirections)
-      excluded.insert(given.index);
   }
 
   /// Makes an index and the dimensions that it runs over alike; whether something changed.
@@ -72,8 +73,8 @@ private:
   }
 
   const Program &program;
-  std::vector<bool> fixed; ///< by index
-  std::set<unsigned> excluded;
+  std::vector<bool> fixed;     ///< by index
+  std::set<unsigned> excluded; ///< indices that tensors give
   std::vector<std::vector<bool>> dimensions;
 };
 

@@ -450,11 +450,12 @@ private:
   void leaveRow(const VectorizationLegality &legality, const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
     const int64_t elements = exactTripCount(loop).value_or(0);
-    if (elements == 0)
+    if (elements == 0 || scheduledUnroll(loop) || hasLoopAnnotation(loop))
       return;
-    if (elements % (model.cpu.vectorBits / std::max(legality.widestBits, 1u)) == 0)
+    const unsigned lanes = model.cpu.vectorBits / std::max(legality.widestBits, 1u);
+    if (elements % std::max(lanes, 1u) == 0)
       return disableUnrolling(loop);
-    if (auto rows = dyn_cast<scf::ForOp>(loop->getParentOp()); rows && !rows->hasAttr(kLoopAnnotationAttr))
+    if (auto rows = dyn_cast<scf::ForOp>(loop->getParentOp()); rows && !hasLoopAnnotation(rows))
       disableVectorization(rows);
   }
 
