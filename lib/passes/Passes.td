@@ -560,7 +560,7 @@ def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "T
   vector of an operand is the same for all i (a product of matrices, of blocks, of a row of blocks), gets a loop before it over groups of
   rows: vectors of several rows are loaded or start from their initialization, are updated over all p, and are stored. What does not
   depend on i is then loaded once for all of them. Blocks of rows run over a range of columns after the other, with what rows share in L1; what the
-  next block reads in order is prefetched, and quotients and functions of (i, p) are computed once for a block. Of loops below a branch (`for r: if (t[i, r] >= 0) for p: …`,
+  next block reads in order is prefetched, and quotients and functions of (i, p) are computed once for a block. Of loops below a branch (`if (t[i] >= 0) for p: …`, `for r: if (t[i, r] >= 0) for p: …`,
   as of neighbors that some rows lack), the rows of a block that have them are packed into tiles for each r, unless all rows have all; a tile with fewer
   rows computes one of them several times. Every element sees the same operations in the same order. Rows that are left, and all
   where the nest does not update what a loop before it initializes, at run time, stay with the loop as it was.

@@ -381,6 +381,70 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 
+  // Only some rows have the loops at all: they are packed once for each range of columns, and what the branch computes before its loop is computed
+  // for rows that have it. Rows are initialized whether they have it or not.
+  // CHECK-LABEL: func.func @guarded_rows
+  // CHECK-SAME: %[[T:[a-z0-9]*]]: memref<?xi64>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[B:[a-z0-9]*]]: memref<?xf64>, %[[C:[a-z0-9]*]]: memref<?xf64>
+  // CHECK: %[[PACKED:.*]] = memref.alloc() : memref<136xindex>
+  // CHECK: scf.for %[[BLOCK:.*]] = %c0 to %[[END:.*]] step %c128 {
+  // CHECK: %[[ALL:.*]] = scf.for %{{.*}} iter_args(%[[SO_FAR:.*]] = %true) -> (i1) {
+  // CHECK: %[[U:.*]] = memref.load %[[T]]
+  // CHECK: %[[HAS:.*]] = arith.cmpi sge, %[[U]]
+  // CHECK: arith.andi %[[SO_FAR]], %[[HAS]]
+  // CHECK: %[[FROM:.*]] = arith.select %[[ALL]], %{{.*}}, %[[BLOCK]]
+  // CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[FROM]] step %c8 {
+  // CHECK-COUNT-8: arith.muli %{{.*}}, %c32
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  // CHECK: scf.for %{{.*}} = %[[FROM]] to %{{.*}} step %c1 {
+  // CHECK-NOT: memref.load
+  // CHECK-COUNT-2: vector.store %{{.*}}, %[[C]]
+  // CHECK: %[[COUNT:.*]] = scf.for %{{.*}} iter_args(%{{.*}} = %c0) -> (index) {
+  // CHECK: memref.store %{{.*}}, %[[PACKED]]
+  // CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]] step %c8 {
+  // CHECK-COUNT-8: memref.load %[[PACKED]]
+  // CHECK-COUNT-16: vector.load %[[C]]
+  // CHECK: scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args
+  // CHECK-COUNT-16: vector.store %{{.*}}, %[[C]]
+  // CHECK: memref.dealloc %[[PACKED]]
+  // CHECK: scf.for %{{.*}} = %[[END]] to %{{.*}} step %c1 {
+  // CHECK: scf.if
+  func.func @guarded_rows(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %n: index, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %none = arith.constant 0 : i64
+    %zero = arith.constant 0.0 : f64
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %n : index
+      scf.for %k = %c0 to %n step %c1 {
+        %at = arith.addi %ci, %k : index
+        memref.store %zero, %c[%at] : memref<?xf64>
+      } {tulle.loop = #tulle.loop<parallel>}
+      %u = memref.load %t[%i] : memref<?xi64>
+      %has = arith.cmpi sge, %u, %none : i64
+      scf.if %has {
+        %row = arith.index_cast %u : i64 to index
+        %ai = arith.muli %row, %c32 : index
+        scf.for %p = %c0 to %c32 step %c1 {
+          %ap = arith.addi %ai, %p : index
+          %x = memref.load %a[%ap] : memref<?xf64>
+          %bp = arith.muli %p, %n : index
+          scf.for %k = %c0 to %n step %c1 {
+            %bk = arith.addi %bp, %k : index
+            %y = memref.load %b[%bk] : memref<?xf64>
+            %at = arith.addi %ci, %k : index
+            %old = memref.load %c[%at] : memref<?xf64>
+            %m = arith.mulf %x, %y : f64
+            %s = arith.addf %old, %m : f64
+            memref.store %s, %c[%at] : memref<?xf64>
+          } {tulle.loop = #tulle.loop<parallel>}
+        } {tulle.loop = #tulle.loop<reduction>}
+      }
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
   // What may exist only where a row has an iteration is not read before that is known.
   // CHECK-LABEL: func.func @guarded_factor
   // CHECK-NOT: vector

@@ -19,8 +19,8 @@ static bool mayHoist(const ReductionNest &nest, Operation *op) {
 
 bool ReductionNest::isOuterInvariant(Value value) const {
   return acceptsSlice(value, [&](Value value) -> std::optional<bool> {
-    scf::ForOp loop = inner, around = top();
-    if (value == loop.getInductionVar() || !around.getRegion().isAncestor(value.getParentRegion()))
+    scf::ForOp loop = inner;
+    if (value == loop.getInductionVar() || !root()->isAncestor(value.getParentRegion()->getParentOp()))
       return true;
     Operation *op = value.getDefiningOp();
     return op && mayHoist(*this, op) ? std::nullopt : std::optional(false);
@@ -57,7 +57,11 @@ scf::ForOp innerLoop(scf::ForOp outer) {
 }
 
 scf::ForOp guardedLoop(scf::ForOp outer) {
-  auto guard = isPlain(outer) ? dyn_cast_if_present<scf::IfOp>(lastOf(outer.getBody())) : scf::IfOp();
+  return isPlain(outer) ? loopInBranch(lastOf(outer.getBody())) : scf::ForOp();
+}
+
+scf::ForOp loopInBranch(Operation *op) {
+  auto guard = dyn_cast_if_present<scf::IfOp>(op);
   return guard && guard.getNumResults() == 0 && !guard.elseBlock() ? plainLoop(lastOf(guard.thenBlock()))
                                                                    : scf::ForOp();
 }

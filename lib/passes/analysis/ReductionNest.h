@@ -13,12 +13,17 @@ struct ReductionNest {
   mlir::memref::LoadOp load;
   mlir::memref::StoreOp store;
   bool ivDependentBounds = false; ///< the inner loop's bounds depend on the (only) outer loop
+  mlir::scf::IfOp branch; ///< if the nest is a branch around the loops, that; it is not looked for here
 
   mlir::scf::ForOp top() const { return outers.front(); }
   mlir::scf::ForOp outer() const { return outers.back(); }
-  /// The branch around an outer loop inside of the one before it, if there is one.
+  /// The nest as an operation.
+  mlir::Operation *root() const {
+    return branch ? mlir::scf::IfOp(branch).getOperation() : top().getOperation();
+  }
+  /// The branch around an outer loop, inside of the one before it, if there is one.
   mlir::scf::IfOp guard(size_t outer) const {
-    return outer == 0 ? mlir::scf::IfOp() : llvm::dyn_cast<mlir::scf::IfOp>(outers[outer]->getParentOp());
+    return outer == 0 ? branch : llvm::dyn_cast<mlir::scf::IfOp>(outers[outer]->getParentOp());
   }
   bool isGuarded() const;
   /// The branch around the inner loop, if there is one.
@@ -51,5 +56,7 @@ bool isAlwaysDereferenceable(mlir::memref::StoreOp store);
 mlir::scf::ForOp innerLoop(mlir::scf::ForOp outer);
 /// The loop at the end of a branch at the end of a body, which only load before it; null where there is none.
 mlir::scf::ForOp guardedLoop(mlir::scf::ForOp outer);
+/// The same, of an operation, which may be such a branch.
+mlir::scf::ForOp loopInBranch(mlir::Operation *op);
 
 } // namespace tulle::passes

@@ -26,11 +26,13 @@ static bool readsBeforeGuards(const ReductionNest &nest) {
   });
 }
 
-/// The nest at the end of a row.
+/// The nest at the end of a row, which may be in a branch.
 static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
-  auto outer = rows.getBody()->without_terminator().empty()
-                   ? scf::ForOp()
-                   : dyn_cast<scf::ForOp>(rows.getBody()->getTerminator()->getPrevNode());
+  Operation *last = rows.getBody()->getTerminator()->getPrevNode();
+  auto outer = dyn_cast_if_present<scf::ForOp>(last);
+  auto branch = outer ? scf::IfOp() : dyn_cast_if_present<scf::IfOp>(last);
+  if (branch)
+    outer = loopInBranch(branch);
   if (!outer)
     return std::nullopt;
   auto below = [](scf::ForOp loop) {
@@ -40,14 +42,19 @@ static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
   for (scf::ForOp inner = below(outer); inner && below(inner); inner = below(inner))
     outer = inner;
   std::optional<ReductionNest> nest = matchReductionNest(outer, Guards::OuterLoops);
-  if (!nest || (nest->isGuarded() && readsBeforeGuards(*nest)) || nest->top()->getParentOp() != rows ||
+  if (!nest || nest->top()->getParentOp() != (branch ? branch.getOperation() : rows.getOperation()))
+    return std::nullopt;
+  nest->branch = branch;
+  memref::StoreOp store = nest->store;
+  // Elements of a row are initialized where it lacks the branch, too.
+  if (!nest->isOuterInvariant(store.getIndices()[0]) || (nest->isGuarded() && readsBeforeGuards(*nest)) ||
       nest->load->getParentOp() != nest->inner || nest->legality.gathers || nest->legality.scatters ||
       nest->legality.branches)
     return std::nullopt;
   scf::ForOp inner = nest->inner;
   const bool sameBounds =
       knowsBounds(*nest, rows) ||
-      (nest->outers.size() == 1 && isZero(nest->top().getLowerBound()) &&
+      (!branch && nest->outers.size() == 1 && isZero(nest->top().getLowerBound()) &&
        isSameForAll(inner.getLowerBound(), rows) && isSameForAll(inner.getUpperBound(), rows));
   return sameBounds ? nest : std::nullopt;
 }
@@ -57,7 +64,7 @@ static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
 static bool onlyLoadsBefore(RowNest &found) {
   memref::StoreOp store = found.nest.store;
   return llvm::all_of(found.rows.getBody()->without_terminator(), [&](Operation &op) {
-    if (&op == found.nest.top() || (found.init && &op == found.init->loop))
+    if (&op == found.nest.root() || (found.init && &op == found.init->loop))
       return true;
     auto load = dyn_cast<memref::LoadOp>(op);
     return onlyLoads(&op) && !(load && load.getMemRef() == store.getMemRef());
@@ -82,7 +89,7 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
     return std::nullopt;
   RowNest found{rows, std::move(*nest), {}};
   memref::StoreOp store = found.nest.store;
-  found.init = findInitLoop(found.nest.top(), store.getMemRef());
+  found.init = findInitLoop(found.nest.root(), store.getMemRef());
   const bool fits = !found.init || (knowsBounds(found.nest, rows) && updatesInitialized(found));
   return fits && onlyLoadsBefore(found) ? std::optional(std::move(found)) : std::nullopt;
 }
@@ -90,7 +97,7 @@ std::optional<RowNest> matchRowNest(scf::ForOp rows) {
 SmallVector<memref::LoadOp> streamsOf(RowNest &found) {
   SmallVector<memref::LoadOp> streams;
   scf::ForOp outer = found.nest.top(), rows = found.rows;
-  if (found.nest.outers.size() > 1)
+  if (found.nest.outers.size() > 1 || found.nest.isGuarded())
     return streams;
   for (memref::LoadOp load : outer.getBody()->getOps<memref::LoadOp>()) {
     std::optional<Value> start = offsetFrom(load.getIndices()[0], outer);
@@ -111,7 +118,7 @@ SmallVector<memref::LoadOp> streamsOf(RowNest &found) {
 SmallVector<Value> costlyValues(RowNest &found) {
   scf::ForOp outer = found.nest.top(), inner = found.nest.inner;
   llvm::SetVector<Value> values;
-  if (found.nest.outers.size() > 1)
+  if (found.nest.outers.size() > 1 || found.nest.isGuarded())
     return {};
   inner->walk([&](Operation *op) {
     for (Value operand : op->getOperands()) {

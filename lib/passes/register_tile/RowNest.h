@@ -5,7 +5,8 @@
 namespace tulle::passes {
 
 /// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
-/// where the bounds of the loops over p and k do not depend on i.
+/// where the bounds of the loops over p and k do not depend on i. There may be branches around loops over p:
+/// `for i: … if (…) for p: …`, `for i: … for p: if (…) for q: …`.
 struct RowNest {
   mlir::scf::ForOp rows;
   ReductionNest nest;           ///< from the loops over p on
@@ -19,12 +20,12 @@ std::optional<RowNest> matchRowNest(mlir::scf::ForOp rows);
 /// known at run time only: that they are equal for all rows, and for all p, is tested there.
 bool knowsBounds(const ReductionNest &nest, mlir::scf::ForOp rows);
 
-/// What the loop over p, if there is but one, loads from in order, in a row's own part of a buffer that was
-/// there before the function.
+/// What the loop over p, if there is but one and no branch, loads from in order, in a row's own part of a
+/// buffer that was there before the function.
 llvm::SmallVector<mlir::memref::LoadOp> streamsOf(RowNest &found);
 
-/// Values of an iteration over p, if that is one loop, that the inner loop uses and that take as long as
-/// several of its vectors: each range of columns would compute them again.
+/// Values of an iteration over p, if that is one loop and no branch, that the inner loop uses and that take
+/// as long as several of its vectors: each range of columns would compute them again.
 llvm::SmallVector<mlir::Value> costlyValues(RowNest &found);
 
 } // namespace tulle::passes

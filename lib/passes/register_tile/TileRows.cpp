@@ -2,8 +2,8 @@
 //
 // In `for i: for p: for k: C[i*n + k] += A[i, p] * B[p, k]` every row loads all of B. The elements of a few
 // rows stay in registers together, so that what does not depend on i is loaded once for all of them. Of the
-// loops below a branch (`for r: if (t[i, r] >= 0) for p: …`), the rows of a block that have them are packed
-// into such tiles for each r.
+// loops below a branch (`if (t[i] >= 0) for p: …`, `for r: if (t[i, r] >= 0) for p: …`), the rows of a block
+// that have them are packed into such tiles, for each r.
 #include "dialect/Costs.h"
 #include "passes/Passes.h"
 #include "passes/analysis/RowGroups.h"
@@ -51,7 +51,7 @@ public:
 
   void emit() {
     Value first = rows.getLowerBound(), behind = behindGroups(*this, rows, shape.rows);
-    if (guarded > 0) {
+    if (guarded) {
       Value end = rows.getUpperBound(), least = constant(shape.rows / leastPackedPart);
       behind = select(is(arith::CmpIPredicate::sgt, sub(end, behind), least), end, behind);
     }
@@ -62,7 +62,7 @@ public:
       behind = select(testBounds(), behind, first);
     else if (!init && !isAlwaysDereferenceable(nest.store))
       behind = select(hasIterations(), behind, first);
-    if (guarded > 0)
+    if (guarded)
       packed = memref::AllocOp::create(b, loc,
                                        MemRefType::get({shape.rows * (shape.groups + 1)}, b.getIndexType()));
     if (init)
@@ -92,8 +92,9 @@ private:
   Values buffers; ///< for each of these, its values in a block, row by row
   ReductionNest nest;
   std::optional<InitLoop> init;
-  size_t guarded = 0; ///< the innermost of the loops over p that only some rows have; 0: all rows have all
-  Value packed;       ///< then, the rows of a block that have it
+  std::optional<size_t>
+      guarded;  ///< the innermost of the loops over p that only some rows have, if there is one
+  Value packed; ///< then, the rows of a block that have it
   iteration::RowTile shape;
   int64_t lineBits;           ///< of the cache
   Bounds iterations, columns; ///< of the outermost loop over p, and of the loop over k
@@ -250,12 +251,12 @@ private:
     });
   }
 
-  /// What a row does before its nest, but for its initialization.
+  /// What a row does before its nest, or the branch that is it, but for its initialization.
   IRMapping beforeNest(Value row) {
     IRMapping map;
     map.map(rows.getInductionVar(), row);
     for (Operation &op : rows.getBody()->without_terminator())
-      if (&op != nest.top() && !(init && &op == init->loop))
+      if (&op != nest.root() && !(init && &op == init->loop))
         b.clone(op, map);
     return map;
   }
@@ -284,7 +285,7 @@ private:
           b, loc, bounds.begin, bounds.end, dialect::LoopKind::Reduction, boolean(true),
           [&](Value at, const levels::Values &soFar) { return levels::Values{holds(at, soFar[0])}; })[0];
     };
-    if (depth == guarded)
+    if (depth == *guarded)
       return all(block, [&](Value row, Value soFar) {
         IRMapping map = beforeNest(row);
         return both(soFar, hasGuardedLoops(0, around, map));
@@ -321,7 +322,7 @@ private:
   /// These vectors of the rows of a block that have the guarded loops, for each iteration of the loops
   /// around.
   void emitPacked(Bounds block, const Columns &at, const IRMapping &around = {}, size_t depth = 0) {
-    if (depth < guarded) {
+    if (depth < *guarded) {
       scf::ForOp original = nest.outers[depth];
       const Bounds bounds = boundsOf(depth);
       auto inside = [&](Value iteration) {
@@ -336,7 +337,7 @@ private:
       const Values tile = llvm::map_to_vector(llvm::seq(shape.rows), [&](int64_t r) -> Value {
         return memref::LoadOp::create(b, loc, packed, add(from, constant(r)));
       });
-      emitTile(tile, at, around, guarded);
+      emitTile(tile, at, &around);
     });
   }
 
@@ -357,34 +358,39 @@ private:
     return count;
   }
 
-  /// Whether a row has the guarded loops, of which `map` has what is computed before the loop at this depth.
+  /// Whether a row has the guarded loops, of which `map` has what is computed before the loop at this depth,
+  /// or the branch around it.
   Value hasGuardedLoops(size_t depth, const IRMapping &around, IRMapping &map) {
-    scf::ForOp loop = nest.outers[depth];
-    clonePrologue(b, loop, around.lookup(loop.getInductionVar()), map);
-    scf::IfOp guard = nest.guard(depth + 1);
-    if (!guard)
+    auto inside = [&] {
+      scf::ForOp loop = nest.outers[depth];
+      clonePrologue(b, loop, around.lookup(loop.getInductionVar()), map);
       return hasGuardedLoops(depth + 1, around, map);
+    };
+    scf::IfOp guard = nest.guard(depth);
+    if (!guard)
+      return inside();
     Value condition = map.lookupOrDefault(guard.getCondition());
-    if (depth + 1 == guarded)
+    if (depth == *guarded)
       return condition;
     return ifThen(condition, [&] {
-      cloneBefore(nest.outers[depth + 1], guard, map);
-      return hasGuardedLoops(depth + 1, around, map);
+      enterBranch(depth, map);
+      return inside();
     });
   }
 
-  /// Clones what a branch computes before the loop at its end.
-  void cloneBefore(scf::ForOp loop, scf::IfOp guard, IRMapping &map) {
-    for (Operation &op : guard.thenBlock()->without_terminator())
-      if (&op != loop)
-        b.clone(op, map);
+  /// Extends the map of a row by what is computed in the branch around the loop at this depth, before it.
+  void enterBranch(size_t depth, IRMapping &map) {
+    if (scf::IfOp guard = nest.guard(depth))
+      for (Operation &op : guard.thenBlock()->without_terminator())
+        if (&op != nest.outers[depth])
+          b.clone(op, map);
   }
 
   /// Extends the map of a row that has the loops below the one at this depth by what it computes before them.
   void enter(size_t depth, Value iteration, IRMapping &map) {
     clonePrologue(b, nest.outers[depth], iteration, map);
-    if (scf::IfOp guard = depth < guarded ? nest.guard(depth + 1) : scf::IfOp())
-      cloneBefore(nest.outers[depth + 1], guard, map);
+    if (depth + 1 < nest.outers.size())
+      enterBranch(depth + 1, map);
   }
 
   /// Adds these vectors of a row, for which `map` has what is computed before its loops.
@@ -398,19 +404,21 @@ private:
     }
   }
 
-  /// These vectors of each row of a tile, which has all loops over p: from one of them on, in an iteration of
-  /// those around.
-  void emitTile(ValueRange tile, const Columns &at, const IRMapping &around = {}, size_t from = 0) {
+  /// These vectors of each row of a tile, which has all loops over p; of packed rows, in an iteration of
+  /// those around the guarded ones.
+  void emitTile(ValueRange tile, const Columns &at, const IRMapping *around = nullptr) {
+    const size_t from = around ? *guarded : 0;
     std::vector<IRMapping> maps;
     for (Value row : tile) {
       IRMapping &map = maps.emplace_back(beforeNest(row));
+      enterBranch(0, map);
       for (size_t depth = 0; depth < from; ++depth)
-        enter(depth, around.lookup(nest.outers[depth].getInductionVar()), map);
+        enter(depth, around->lookup(nest.outers[depth].getInductionVar()), map);
     }
     std::vector<BodyEmitter> parts; // row by row
     for (const IRMapping &map : maps)
       addRow(map, at, parts);
-    const Values elements = updateFrom(from, maps, parts, initialElements(parts, /*isStarted=*/from > 0));
+    const Values elements = updateFrom(from, maps, parts, initialElements(parts, /*isStarted=*/around));
     for (auto [part, element] : llvm::zip_equal(parts, elements))
       part.storeHoisted(nest.store, element);
   }
