@@ -141,10 +141,15 @@ func.func @dense_union(%A: tensor<?xf64, #V>, %b: tensor<?xf64>, %y: tensor<?xf6
 
 #V = #tulle.encoding<{ map = (i) -> (i : compressed) }>
 
-// A maximum meets the implicit zeros once, if there are any: stored entries are counted, the dimension is not iterated.
+// A maximum meets the implicit zeros once, if there are any: stored entries are counted, each as one (so that
+// tulle-normalize-loops finds their number), the dimension is not iterated.
 // CHECK-LABEL: func.func @maximum
 // CHECK-NOT: tulle.range
-// CHECK: %[[R:.*]]:2 = tulle.iterate
+// CHECK: %[[R:.*]]:2 = tulle.iterate {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[COUNT:.*]] = %{{.*}})
+// CHECK: arith.maximumf
+// CHECK-NEXT: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[COUNT]], %[[ONE]] : index
+// CHECK-NEXT: tulle.yield %{{.*}}, %[[NEXT]]
 // CHECK: arith.cmpi ult, %[[R]]#1
 // CHECK: arith.maximumf %[[R]]#0
 // CHECK: arith.select

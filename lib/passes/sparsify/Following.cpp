@@ -157,6 +157,8 @@ Value LoopEmitter::extent(LoopState &s, unsigned depth) {
 
 Value LoopEmitter::extent(const LoopState &s, const LoopVar &digit) {
   Arith a{b, loc};
+  if (digit.stride == 1 && digit.modulus == 1) // the coordinates of the other digits exist
+    return a.constant(1);
   Value left = b.createOrFold<arith::SubIOp>(loc, sizes[digit.index], indexValue(s, digit.index));
   Value count = digit.stride == 1 ? left : a.div(a.add(left, a.constant(digit.stride - 1)), digit.stride);
   return digit.modulus == 0 ? count : b.createOrFold<arith::MinUIOp>(loc, count, a.constant(digit.modulus));
