@@ -445,6 +445,71 @@ module attributes {tulle.cpu = #tulle.cpu<x86-64-v4>} {
     return
   }
 
+  // Rows of less than a vector are one masked vector where they are in a branch; others are left to LLVM.
+  // CHECK-LABEL: func.func @short_guarded_rows
+  // CHECK: %[[MASK:.*]] = vector.constant_mask [5] : vector<8xi1>
+  // CHECK-COUNT-8: vector.maskedload %{{.*}}, %[[MASK]]
+  // CHECK-COUNT-8: vector.maskedstore
+  // CHECK-LABEL: func.func @short_rows
+  // CHECK-NOT: vector
+  func.func @short_guarded_rows(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %none = arith.constant 0 : i64
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %c5 : index
+      %u = memref.load %t[%i] : memref<?xi64>
+      %row = arith.index_cast %u : i64 to index
+      %ai = arith.muli %row, %c5 : index
+      %has = arith.cmpi sge, %u, %none : i64
+      scf.if %has {
+      scf.for %p = %c0 to %c5 step %c1 {
+        %ap = arith.addi %ai, %p : index
+        %x = memref.load %a[%ap] : memref<?xf64>
+        %bp = arith.muli %p, %c5 : index
+        scf.for %k = %c0 to %c5 step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+      }
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
+  func.func @short_rows(%t: memref<?xi64>, %a: memref<?xf64>, %b: memref<?xf64>, %c: memref<?xf64>, %rows: index) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    scf.for %i = %c0 to %rows step %c1 {
+      %ci = arith.muli %i, %c5 : index
+      %u = memref.load %t[%i] : memref<?xi64>
+      %row = arith.index_cast %u : i64 to index
+      %ai = arith.muli %row, %c5 : index
+      scf.for %p = %c0 to %c5 step %c1 {
+        %ap = arith.addi %ai, %p : index
+        %x = memref.load %a[%ap] : memref<?xf64>
+        %bp = arith.muli %p, %c5 : index
+        scf.for %k = %c0 to %c5 step %c1 {
+          %bk = arith.addi %bp, %k : index
+          %y = memref.load %b[%bk] : memref<?xf64>
+          %at = arith.addi %ci, %k : index
+          %old = memref.load %c[%at] : memref<?xf64>
+          %m = arith.mulf %x, %y : f64
+          %s = arith.addf %old, %m : f64
+          memref.store %s, %c[%at] : memref<?xf64>
+        } {tulle.loop = #tulle.loop<parallel>}
+      } {tulle.loop = #tulle.loop<reduction>}
+    } {tulle.loop = #tulle.loop<parallel>}
+    return
+  }
+
   // What may exist only where a row has an iteration is not read before that is known.
   // CHECK-LABEL: func.func @guarded_factor
   // CHECK-NOT: vector

@@ -490,7 +490,9 @@ struct TileRowsPass : impl::TileRowsBase<TileRowsPass> {
         continue;
       const iteration::Choice<iteration::RowTile> shape = model.rowTile(found->nest.legality.widestBits, vl);
       scf::ForOp inner = found->nest.inner;
-      if (std::optional<int64_t> most = maxTripCount(inner); most && *most < shape.value.elements)
+      // Rows of less than a vector are left to LLVM, but for those that start from memory, in a branch.
+      if (std::optional<int64_t> most = maxTripCount(inner);
+          most && *most < shape.value.elements && !found->nest.isGuarded())
         continue;
       if (std::optional<int64_t> most = maxTripCount(rows); most && *most < shape.value.rows)
         continue;
