@@ -620,7 +620,7 @@ def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LL
   LLVM would vectorize such a loop where the processor can scatter, or extract vectors of addresses. Either is slower than
   scalar stores. The loop gets an `llvm.loop_annotation` that says so, unless it has one already; a reduction inside
   of another loop, which may be over short segments, is not unrolled either, nor is a loop over a segment of any length that
-  sums one or two vectors. A loop that only accumulates loads at its index at loaded indices does a few iterations at a time, with a software
+  sums one or two vectors, nor the loops around it. A loop that only accumulates loads at its index at loaded indices does a few iterations at a time, with a software
   prefetch of these loads: those of a cache line where it has a constant number of iterations.
 }]>;
 

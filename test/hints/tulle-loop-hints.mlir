@@ -5,6 +5,7 @@
 // CHECK-DAG: #[[NOUNROLL:.*]] = #llvm.loop_unroll<disable = true>
 // CHECK-DAG: #[[ANNOTATION:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]]>{{$}}
 // CHECK-DAG: #[[SHORT:.*]] = #llvm.loop_annotation<vectorize = #[[NEVER]], unroll = #[[NOUNROLL]]>
+// CHECK-DAG: #[[ROWS:.*]] = #llvm.loop_annotation<unroll = #[[NOUNROLL]]>
 // CHECK-LABEL: func.func @scatter
 // CHECK: scf.for
 // CHECK: } {llvm.loop_annotation = #[[ANNOTATION]], tulle.loop = #tulle.loop<reduction>}
@@ -173,4 +174,30 @@ func.func @few_rows(%x: memref<?x8xf64>, %v: vector<8xf64>) -> vector<8xf64> {
     scf.yield %b : vector<8xf64>
   }
   return %sum : vector<8xf64>
+}
+
+// Nor are the rows around such sums, which would each be a copy of the loop.
+// CHECK-LABEL: func.func @rows_of_sums
+// CHECK: scf.yield
+// CHECK-NEXT: } {llvm.loop_annotation = #[[SHORT]]}
+// CHECK: vector.store
+// CHECK-NEXT: } {llvm.loop_annotation = #[[ROWS]], tulle.loop = #tulle.loop<parallel>}
+func.func @rows_of_sums(%pos: memref<?xindex>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index, %v: vector<8xf64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %lo = memref.load %pos[%i] : memref<?xindex>
+    %next = arith.addi %i, %c1 : index
+    %hi = memref.load %pos[%next] : memref<?xindex>
+    %sum = scf.for %k = %lo to %hi step %c1 iter_args(%a = %v) -> (vector<8xf64>) {
+      %at = arith.muli %k, %c8 : index
+      %w = vector.load %x[%at] : memref<?xf64>, vector<8xf64>
+      %b = arith.addf %a, %w : vector<8xf64>
+      scf.yield %b : vector<8xf64>
+    }
+    %at = arith.muli %i, %c8 : index
+    vector.store %sum, %y[%at] : memref<?xf64>, vector<8xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
 }
