@@ -134,7 +134,7 @@ std::optional<Encoding> unreshaped(const Encoding &encoding, const std::vector<D
 /// The encoding in which the buffers of a tensor are one of more dimensions, which are these digits of its
 /// own: dense levels become several. Nullopt where another level holds several digits.
 std::optional<Encoding> expanded(const Encoding &encoding, const std::vector<Digit> &digits);
-/// The same where each level is of a whole dimension, and is one of the sum of its digits, `6 * i + j`.
+/// The same where each level is one of the sum of the digits, `6 * i + j`, or a digit of that.
 std::optional<Encoding> linearized(const Encoding &encoding, const std::vector<Digit> &digits);
 /// The encoding in which the buffers of a tensor are one whose dimension d is its dimension `order[d]`.
 Encoding permuted(const Encoding &encoding, const std::vector<unsigned> &order);

@@ -218,8 +218,6 @@ std::optional<Encoding> linearized(const Encoding &encoding, const std::vector<D
   made.dims = denseEncoding(unsigned(parts.size())).dims;
   for (size_t l = 0; l < made.levels.size(); ++l) {
     const Digit &own = (*whole)[l];
-    if (own.stride != 1 || own.modulus != 0)
-      return std::nullopt;
     Expr sum;
     for (unsigned d = 0; d < parts.size(); ++d) {
       if (parts[d].dim != own.dim)
@@ -229,7 +227,7 @@ std::optional<Encoding> linearized(const Encoding &encoding, const std::vector<D
       sum = sum ? binary(ExprKind::Add, sum, term) : term;
     }
     made.levels[l].name.clear();
-    made.levels[l].expr = sum;
+    made.levels[l].expr = digitExpr(sum, own);
   }
   return whyNotExecutable(made).empty() ? std::optional(made) : std::nullopt;
 }

@@ -64,3 +64,57 @@ func.func @dense(%A: tensor<?x?xf64>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> t
   %r = linalg.matvec ins(%A, %x : tensor<?x?xf64>, tensor<?xf64>) outs(%y : tensor<?xf64>) -> tensor<?xf64>
   return %r : tensor<?xf64>
 }
+
+// -----
+
+#CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+#V = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
+
+// Reshapes of a reshape that nothing else reads are one kernel: no tensor is made between them.
+// CHECK-LABEL: func.func @reshapes(
+// CHECK-SAME: %[[A:.*]]: tensor<8x6xf64, #{{.*}}>)
+// CHECK-NEXT: %[[R:.*]] = call @[[ALL:[a-z0-9]*]](%[[A]])
+// CHECK-NEXT: return %[[R]]
+func.func @reshapes(%A: tensor<8x6xf64, #CSR>) -> tensor<48xf64, #V> {
+  %0 = tensor.collapse_shape %A [[0, 1]] : tensor<8x6xf64, #CSR> into tensor<48xf64, #V>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 12] : tensor<48xf64, #V> into tensor<4x12xf64, #CSR>
+  %2 = tensor.collapse_shape %1 [[0, 1]] : tensor<4x12xf64, #CSR> into tensor<48xf64, #V>
+  return %2 : tensor<48xf64, #V>
+}
+
+// Others are kernels of their own: what is read twice, and what is written to before it is read.
+// CHECK-LABEL: func.func @read_twice(
+// CHECK: %[[FLAT:.*]] = call @[[COLLAPSE:[a-z0-9]*]](
+// CHECK: %[[WIDE:.*]] = call @[[EXPAND:[a-z0-9]*]](%[[FLAT]])
+// CHECK: return %[[FLAT]], %[[WIDE]]
+func.func @read_twice(%A: tensor<8x6xf64, #CSR>) -> (tensor<48xf64, #V>, tensor<4x12xf64, #CSR>) {
+  %0 = tensor.collapse_shape %A [[0, 1]] : tensor<8x6xf64, #CSR> into tensor<48xf64, #V>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 12] : tensor<48xf64, #V> into tensor<4x12xf64, #CSR>
+  return %0, %1 : tensor<48xf64, #V>, tensor<4x12xf64, #CSR>
+}
+
+// CHECK-LABEL: func.func @written(
+// CHECK: %[[FLAT:.*]] = call
+// CHECK: memref.store
+// CHECK: call @{{.*}}(%[[FLAT]])
+func.func @written(%A: tensor<8x6xf64, #CSR>, %one: f64) -> tensor<4x12xf64, #CSR> {
+  %c0 = arith.constant 0 : index
+  %0 = tensor.collapse_shape %A [[0, 1]] : tensor<8x6xf64, #CSR> into tensor<48xf64, #V>
+  %values = sparse_tensor.values %A : tensor<8x6xf64, #CSR> to memref<?xf64>
+  memref.store %one, %values[%c0] : memref<?xf64>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 12] : tensor<48xf64, #V> into tensor<4x12xf64, #CSR>
+  return %1 : tensor<4x12xf64, #CSR>
+}
+
+// CHECK: module @kernels
+// CHECK: func.func @[[ALL]](%[[A:.*]]: tensor<8x6xf64, #{{.*}}> {tulle.name = "t0"})
+// CHECK-NEXT: tensor.collapse_shape %[[A]]
+// CHECK-NEXT: tensor.expand_shape
+// CHECK-NEXT: tensor.collapse_shape
+// CHECK-NEXT: return
+// CHECK: func.func @[[COLLAPSE]](
+// CHECK-NEXT: tensor.collapse_shape
+// CHECK-NEXT: return
+// CHECK: func.func @[[EXPAND]](
+// CHECK-NEXT: tensor.expand_shape
+// CHECK-NEXT: return

@@ -50,6 +50,20 @@ func.func @expand_copied(%v: tensor<100xf64, #Vector>, %a: tensor<100x4xf64, #CS
   return %e, %f : tensor<10x10xf64, #CSR>, tensor<100x2x2xf64, #CSF>
 }
 
+// A reshape of a reshape reads the view, not a copy of it: there is one copy, of a view whose levels are digits of the sum.
+// CHECK-LABEL: @reshaped_twice
+// CHECK-SAME: (%[[A:[a-z0-9]*]]: tensor<12x10xf64, #[[$CSR]]>
+func.func @reshaped_twice(%A: tensor<12x10xf64, #CSR>) -> tensor<6x20xf64, #CSR> {
+  // CHECK: %[[FLAT:.*]] = tulle.reshape %[[A]] by #{{.*}} -> tensor<120xf64, #[[BY_10:.*]]>
+  // CHECK-NOT: tulle.convert
+  // CHECK: %[[VIEW:.*]] = tulle.reshape %[[FLAT]] by expand #{{.*}} : tensor<120xf64, #[[BY_10]]> -> tensor<6x20xf64, #[[OF_SUM:.*]]>
+  // CHECK-NEXT: %[[COPY:.*]] = tulle.convert %[[VIEW]] : tensor<6x20xf64, #[[OF_SUM]]> to tensor<6x20xf64, #[[$CSR]]>
+  // CHECK-NEXT: return %[[COPY]]
+  %v = tensor.collapse_shape %A [[0, 1]] : tensor<12x10xf64, #CSR> into tensor<120xf64, #Vector>
+  %B = tensor.expand_shape %v [[0, 1]] output_shape [6, 20] : tensor<120xf64, #Vector> into tensor<6x20xf64, #CSR>
+  return %B : tensor<6x20xf64, #CSR>
+}
+
 // Dense levels are split and merged, and other dimensions stay.
 // CHECK-LABEL: @dense
 // CHECK-SAME: (%[[T:[a-z0-9]*]]: tensor<24x5xf64, #[[$CSR]]>, %[[D:[a-z0-9]*]]: tensor<4x6xf64>

@@ -462,7 +462,17 @@ TEST(Digits, reshapes) {
   EXPECT_EQ(linearText("(i) -> (i : compressed)", 1, three),
             "map = (i, j, k) -> (i * 15 + j * 3 + k : compressed)");
   EXPECT_EQ(linearText("CSC", 2, both), "map = (i, j, k) -> (k : dense, i * 6 + j : compressed)");
-  EXPECT_EQ(linearText("(i) -> (i floordiv 12 : dense, i mod 12 : compressed)", 1, three), "");
+  const char *byTwelve = "(i) -> (i floordiv 12 : dense, i mod 12 : compressed)";
+  EXPECT_EQ(linearText(byTwelve, 1, three),
+            "map = (i, j, k) -> ((i * 15 + j * 3 + k) floordiv 12 : dense, (i * 15 + j * 3 + k) mod 12 : "
+            "compressed)");
+  const std::optional<std::vector<Expr>> back = inverseMap(*linearized(parseFormat(byTwelve, 1), three));
+  ASSERT_TRUE(back);
+  Bindings bindings;
+  for (int64_t x = 0; x < 60; ++x)
+    for (unsigned d = 0; d < 3; ++d)
+      EXPECT_EQ(evaluate((*back)[d], {}, {x / 12, x % 12}, bindings),
+                (std::vector<int64_t>{x / 15, x / 3 % 5, x % 3})[d]);
   // A vector that is stored as a whole is no matrix of digits.
   EXPECT_FALSE(unreshaped(parseFormat("(i) -> (i : compressed)", 1), rows));
 }

@@ -31,6 +31,24 @@ bool isKernel(Operation *op) {
          (llvm::any_of(op->getOperandTypes(), isSparse) || llvm::any_of(op->getResultTypes(), isSparse));
 }
 
+/// The reshape that reads another one's result, which nothing else does, at once: one kernel does both, and
+/// no tensor is made between them. Null where there is none.
+Operation *reshapeBehind(Operation *op) {
+  auto isReshape = [](Operation *op) {
+    return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) && isKernel(op) &&
+           cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  };
+  if (!isReshape(op) || !op->hasOneUse())
+    return nullptr;
+  Operation *user = *op->user_begin();
+  // What lies between them could write to the tensor that is read.
+  auto lie = llvm::make_range(std::next(op->getIterator()), user->getIterator());
+  return isReshape(user) && user->getBlock() == op->getBlock() &&
+                 llvm::all_of(lie, [](Operation &op) { return isMemoryEffectFree(&op); })
+             ? user
+             : nullptr;
+}
+
 /// Whether the value is a tensor that nothing was stored in yet, and that the op that does gives a pattern.
 bool isNew(Value value) {
   auto alloc = value.getDefiningOp<bufferization::AllocTensorOp>();
@@ -51,10 +69,15 @@ bool isConstant(Value value) {
   return op && op->hasTrait<OpTrait::ConstantLike>() && !isa<TensorType>(value.getType());
 }
 
-/// Of one op.
+/// Of one op, and the reshapes whose result it alone reshapes.
 class Kernel {
 public:
-  explicit Kernel(Operation *op) : op(op), b(op->getLoc(), op) {}
+  explicit Kernel(Operation *op) : op(op), b(op->getLoc(), op) {
+    for (Operation *from = op;
+         (from = from->getNumOperands() ? from->getOperand(0).getDefiningOp() : nullptr) &&
+         reshapeBehind(from);)
+      before.insert(before.begin(), from);
+  }
 
   /// Fails, with an error, where the op cannot stand in a function of its own.
   LogicalResult outline(ModuleOp module, ModuleOp kernels, StringRef name) {
@@ -77,11 +100,14 @@ public:
     for (Value copy : copies)
       bufferization::DeallocTensorOp::create(b, copy);
     op->erase();
+    for (Operation *reshape : llvm::reverse(before))
+      reshape->erase();
     return success();
   }
 
 private:
   Operation *op;
+  SmallVector<Operation *> before;
   ImplicitLocOpBuilder b;
   llvm::SetVector<Value> captured; ///< what the call passes: what is written in place is last
   Value made;                      ///< the init that the function makes itself; null where there is none
@@ -139,7 +165,10 @@ private:
   /// What the op reads, and the sizes of a new result that no operand says.
   llvm::SetVector<Value> usedValues() const {
     llvm::SetVector<Value> values;
+    for (Operation *reshape : before)
+      values.insert_range(reshape->getOperands());
     values.insert_range(op->getOperands());
+    values.remove_if([&](Value value) { return llvm::is_contained(before, value.getDefiningOp()); });
     getUsedValuesDefinedAbove(op->getRegions(), values);
     if (made)
       forDynamic(cast<RankedTensorType>(made.getType()), [&, k = size_t(0)](int64_t d) mutable {
@@ -199,6 +228,8 @@ private:
     cloneConstants(mapping);
     if (made)
       makeResult(mapping);
+    for (Operation *reshape : before)
+      b.clone(*reshape, mapping);
     func::ReturnOp::create(b, b.clone(*op, mapping)->getResults());
   }
 
@@ -273,7 +304,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     }
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
-      if (isKernel(op) || (op->getNumResults() == 1 && isNew(op->getResult(0))))
+      if ((isKernel(op) && !reshapeBehind(op)) || (op->getNumResults() == 1 && isNew(op->getResult(0))))
         ops.push_back(op);
     });
     if (ops.empty())

@@ -25,6 +25,15 @@ Shapes shapesOf(Operation *op) {
   return {expand.getSrc(), expand.getResultType(), expand.getReassociationIndices(), true};
 }
 
+/// Where an op alone reads a copy of a view, it reads the view.
+void readView(IRRewriter &rewriter, Operation *op) {
+  auto copy = op->getOperand(0).getDefiningOp<dialect::ConvertOp>();
+  if (!copy || !copy->hasOneUse() || !copy.getSource().getDefiningOp<dialect::ReshapeOp>())
+    return;
+  op->setOperand(0, copy.getSource());
+  rewriter.eraseOp(copy);
+}
+
 /// What each dimension of the larger type is of those of the other.
 FailureOr<std::vector<format::Digit>> digitsOf(Operation *op, const Shapes &shapes) {
   const RankedTensorType type = shapes.larger();
@@ -82,6 +91,7 @@ Value makeView(OpBuilder &b, Location loc, const Shapes &shapes, ArrayRef<format
 bool isReshape(Operation *op) { return isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op); }
 
 LogicalResult importReshape(IRRewriter &rewriter, Operation *op) {
+  readView(rewriter, op);
   const Shapes shapes = shapesOf(op);
   FailureOr<std::vector<format::Digit>> digits = digitsOf(op, shapes);
   if (failed(digits))
