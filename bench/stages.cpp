@@ -6,7 +6,7 @@ namespace {
 
 using namespace tulle;
 
-/// Programs over a matrix A and dense operands, with a factor that makes each text a kernel of its own in
+/// Programs over a matrix A and dense operands, matrices with 64 columns, with a factor that makes each text a kernel of its own in
 /// every cache, and what is stored where A is.
 struct Source {
   const char *text;
@@ -33,7 +33,7 @@ notation::Program programOf(const Source &source) {
   std::map<std::string, notation::Binding> bindings;
   bindings["A"] = {ElementType::F64, square, csr, true};
   for (const std::string &name : source.matrices)
-    bindings[name] = {ElementType::F64, square, format::denseEncoding(2), true};
+    bindings[name] = {ElementType::F64, std::vector<int64_t>{1000, 64}, format::denseEncoding(2), true};
   for (const std::string &name : source.vectors)
     bindings[name] = {ElementType::F64, std::vector<int64_t>{1000}, format::denseEncoding(1), true};
   for (const std::string &name : source.like)
