@@ -97,6 +97,10 @@ func.func @read_twice(%A: tensor<8x6xf64, #CSR>) -> (tensor<48xf64, #V>, tensor<
 // CHECK: %[[FLAT:.*]] = call
 // CHECK: memref.store
 // CHECK: call @{{.*}}(%[[FLAT]])
+// CHECK-LABEL: func.func @written_in_place(
+// CHECK: %[[FLAT:.*]] = call
+// CHECK: %[[NEXT:.*]] = call @{{.*}}(%{{.*}}, %{{.*}})
+// CHECK: call @{{.*}}(%[[FLAT]])
 func.func @written(%A: tensor<8x6xf64, #CSR>, %one: f64) -> tensor<4x12xf64, #CSR> {
   %c0 = arith.constant 0 : index
   %0 = tensor.collapse_shape %A [[0, 1]] : tensor<8x6xf64, #CSR> into tensor<48xf64, #V>
@@ -104,6 +108,18 @@ func.func @written(%A: tensor<8x6xf64, #CSR>, %one: f64) -> tensor<4x12xf64, #CS
   memref.store %one, %values[%c0] : memref<?xf64>
   %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 12] : tensor<48xf64, #V> into tensor<4x12xf64, #CSR>
   return %1 : tensor<4x12xf64, #CSR>
+}
+func.func @written_in_place(%A: tensor<8x6xf64, #CSR>, %B: tensor<8x6xf64, #CSR>) -> (tensor<8x6xf64, #CSR>, tensor<4x12xf64, #CSR>) {
+  %0 = tensor.collapse_shape %A [[0, 1]] : tensor<8x6xf64, #CSR> into tensor<48xf64, #V>
+  %next = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]
+  } ins(%B : tensor<8x6xf64, #CSR>) outs(%A : tensor<8x6xf64, #CSR>) {
+  ^bb0(%b: f64, %a: f64):
+    %s = arith.addf %a, %b : f64
+    linalg.yield %s : f64
+  } -> tensor<8x6xf64, #CSR>
+  %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 12] : tensor<48xf64, #V> into tensor<4x12xf64, #CSR>
+  return %next, %1 : tensor<8x6xf64, #CSR>, tensor<4x12xf64, #CSR>
 }
 
 // CHECK: module @kernels

@@ -41,12 +41,15 @@ Operation *reshapeBehind(Operation *op) {
   if (!isReshape(op) || !op->hasOneUse())
     return nullptr;
   Operation *user = *op->user_begin();
-  // What lies between them could write to the tensor that is read.
+  if (!isReshape(user) || user->getBlock() != op->getBlock())
+    return nullptr;
+  // What lies between them could write to the tensor that is read, be it in place of a new one.
+  auto keepsTensors = [](Operation &op) {
+    return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+           llvm::none_of(op.getOperandTypes(), llvm::IsaPred<TensorType>);
+  };
   auto lie = llvm::make_range(std::next(op->getIterator()), user->getIterator());
-  return isReshape(user) && user->getBlock() == op->getBlock() &&
-                 llvm::all_of(lie, [](Operation &op) { return isMemoryEffectFree(&op); })
-             ? user
-             : nullptr;
+  return llvm::all_of(lie, keepsTensors) ? user : nullptr;
 }
 
 /// Whether the value is a tensor that nothing was stored in yet, and that the op that does gives a pattern.
