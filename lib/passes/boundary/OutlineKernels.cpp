@@ -110,7 +110,7 @@ public:
 
 private:
   Operation *op;
-  SmallVector<Operation *> before;
+  SmallVector<Operation *> before; ///< reshapes, in order, each of which the next one or the op alone reads
   ImplicitLocOpBuilder b;
   llvm::SetVector<Value> captured; ///< what the call passes: what is written in place is last
   Value made;                      ///< the init that the function makes itself; null where there is none
