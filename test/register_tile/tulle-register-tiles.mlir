@@ -118,9 +118,10 @@ func.func @reads_its_result(%c: memref<?xf64>, %base: index, %lo: index, %hi: in
 // CHECK: vector.maskedload %[[VAL]][%{{.*}}], %[[FULL]]
 // CHECK: %[[SAFE:.*]] = arith.select %[[FULL]], %[[J]]
 // CHECK: vector.extract %[[SAFE]][0]
+// CHECK: %[[X0:.*]] = memref.load %[[X]]
 // CHECK: vector.extract %[[SAFE]][3]
-// CHECK-COUNT-4: memref.load %[[X]]
-// CHECK: %[[XV:.*]] = vector.from_elements
+// CHECK: %[[X3:.*]] = memref.load %[[X]]
+// CHECK: %[[XV:.*]] = vector.from_elements %[[X0]], {{.*}}, %[[X3]]
 // CHECK: %[[SUM:.*]] = arith.addf %[[ACC]]
 // CHECK: arith.select %[[FULL]], %[[SUM]], %[[ACC]]
 // CHECK-COUNT-4: vector.maskedstore %[[Y]]

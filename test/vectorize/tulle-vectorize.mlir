@@ -22,12 +22,12 @@
 // CHECK:     %[[Q0:.*]] = arith.addi %[[Q]], %c0
 // CHECK:     %[[C0:.*]] = memref.load %[[CRD]][%[[Q0]]] : memref<?xi32>
 // CHECK:     %[[J0:.*]] = arith.index_castui %[[C0]] : i32 to index
+// CHECK:     %[[X0:.*]] = memref.load %[[X]][%[[J0]]]
 // CHECK:     %[[Q3:.*]] = arith.addi %[[Q]], %c3
 // CHECK:     %[[C3:.*]] = memref.load %[[CRD]][%[[Q3]]] : memref<?xi32>
 // CHECK:     %[[J3:.*]] = arith.index_castui %[[C3]] : i32 to index
-// CHECK:     memref.load %[[X]][%[[J0]]]
-// CHECK:     memref.load %[[X]][%[[J3]]]
-// CHECK:     %[[XS:.*]] = vector.from_elements
+// CHECK:     %[[X3:.*]] = memref.load %[[X]][%[[J3]]]
+// CHECK:     %[[XS:.*]] = vector.from_elements %[[X0]], {{.*}}, %[[X3]]
 // CHECK:     %[[M0:.*]] = arith.mulf %[[A0]], %[[XS]] fastmath<reassoc,contract> : vector<4xf64>
 // CHECK:     arith.addf %[[ACC0]], %[[M0]] fastmath<reassoc,contract> : vector<4xf64>
 // CHECK-NOT: memref.prefetch

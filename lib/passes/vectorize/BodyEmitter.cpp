@@ -309,49 +309,46 @@ Value BodyEmitter::emitGather(memref::LoadOp load, Value mask) {
     return vector::GatherOp::create(b, loc, type, buffer, zero, narrowIndex(index), all,
                                     zeros(load.getType()));
   }
-  Values elements = llvm::map_to_vector(laneIndices(index, mask), [&](Value at) -> Value {
-    return memref::LoadOp::create(b, loc, buffer, at);
-  });
+  Values elements;
+  forEachLane(index, mask, [&](Value at) { elements.push_back(memref::LoadOp::create(b, loc, buffer, at)); });
   return vector::FromElementsOp::create(b, loc, type, elements);
 }
 
-/// The index of each lane.
-Values BodyEmitter::laneIndices(Value index, Value mask) {
-  if (Values indices = mask ? Values() : reloadedIndices(index); !indices.empty())
-    return indices;
+/// Calls `emit` with the index of each lane. What it emits stands right behind that: eight indices at a time
+/// would take most registers that hold integers.
+void BodyEmitter::forEachLane(Value index, Value mask, function_ref<void(Value)> emit) {
+  if (!mask && forEachReloaded(index, emit))
+    return;
   Value vector = narrowIndex(index);
   if (mask)
     vector = select(mask, vector, zeros(cast<VectorType>(vector.getType()).getElementType()));
-  Values indices;
   for (int64_t lane = 0; lane < lanes.count; ++lane)
-    indices.push_back(asIndex(vector::ExtractOp::create(b, loc, vector, lane)));
-  return indices;
+    emit(asIndex(vector::ExtractOp::create(b, loc, vector, lane)));
 }
 
 /// An index that is loaded from consecutive elements, or every second one, loaded again for each lane: that
-/// is faster than extracting lanes. Empty for others.
-Values BodyEmitter::reloadedIndices(Value index) {
+/// is faster than extracting lanes. False for others.
+bool BodyEmitter::forEachReloaded(Value index, function_ref<void(Value)> emit) {
   memref::LoadOp load = loadBehindCasts(index);
   if (!load || shapeOf(load) != LaneShape::Varying || hoistedLoads.contains(load))
-    return {};
+    return false;
   Value at = load.getIndices()[0];
   const bool consecutive = shapeOf(at) == LaneShape::Consecutive;
   Value first = consecutive ? scalar(at) : strideTwoStart(at);
   if (!first)
-    return {};
+    return false;
   SmallVector<Operation *> casts;
   for (Value value = index; value != load.getResult(); value = casts.back()->getOperand(0))
     casts.push_back(value.getDefiningOp());
-  Values indices;
   for (int64_t lane = 0; lane < lanes.count; ++lane) {
     Value element = add(first, constant(consecutive ? lane : 2 * lane));
     IRMapping copy;
     copy.map(load.getResult(), memref::LoadOp::create(b, loc, scalar(load.getMemRef()), element).getResult());
     for (Operation *cast : llvm::reverse(casts))
       b.clone(*cast, copy);
-    indices.push_back(copy.lookup(index));
+    emit(copy.lookup(index));
   }
-  return indices;
+  return true;
 }
 
 /// Of each lane, or of the first of consecutive ones.
@@ -359,8 +356,8 @@ void BodyEmitter::emitPrefetches(memref::PrefetchOp prefetch) {
   Value index = prefetch.getIndices()[0], buffer = scalar(prefetch.getMemref());
   if (shapeOf(index) != LaneShape::Varying)
     return emitPrefetch(b, loc, buffer, scalar(index), prefetch.getIsWrite());
-  for (Value at : laneIndices(index, readsInactiveLanes ? Value() : maskAt(prefetch)))
-    emitPrefetch(b, loc, buffer, at, prefetch.getIsWrite());
+  forEachLane(index, readsInactiveLanes ? Value() : maskAt(prefetch),
+              [&](Value at) { emitPrefetch(b, loc, buffer, at, prefetch.getIsWrite()); });
 }
 
 void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool nonTemporal) {

@@ -107,8 +107,8 @@ private:
   Value hoistedMask(mlir::Operation *op, Value buffer, Value index);
   Value emitLoad(mlir::memref::LoadOp load, Value mask);
   Value emitGather(mlir::memref::LoadOp load, Value mask);
-  llvm::SmallVector<Value> laneIndices(Value index, Value mask);
-  llvm::SmallVector<Value> reloadedIndices(Value index);
+  void forEachLane(Value index, Value mask, llvm::function_ref<void(Value)> emit);
+  bool forEachReloaded(Value index, llvm::function_ref<void(Value)> emit);
   void emitPrefetches(mlir::memref::PrefetchOp prefetch);
   void emitStore(mlir::memref::StoreOp store, Value value, Value mask, bool nonTemporal = false);
   void emitScatter(Value value, Value buffer, Value indices, Value mask);
