@@ -126,9 +126,9 @@ struct Costs {
   /// The loops of a new tensor are emitted so often: they count and store.
   int64_t assemblyCopies = 3;
 
-  /// Work that makes another thread profitable: waking one takes some ten microseconds, as long as so many
-  /// entries take one.
-  int64_t workPerThread = 1 << 15;
+  /// Work that makes another thread profitable: so many entries take ten microseconds. OpenMP's threads wait
+  /// actively between calls that follow each other, and begin within two (experiment 125).
+  int64_t workPerThread = 1 << 14;
   /// An upper bound of the cost of an intersection per entry of its shortest operand, in traversed entries: a
   /// step of a galloping search through a much longer list misses the cache once or twice.
   int64_t gallopWork = 32;

@@ -1,6 +1,6 @@
 // RUN: tulle-opt %s --tulle-sparsifier=vl=8 | mlir-runner -e main -entry-point-result=void -shared-libs=/usr/lib/llvm-22/lib/libmlir_c_runner_utils.so | FileCheck %s
 // RUN: tulle-opt %s --tulle-sparsifier=cpu=native | mlir-runner -e main -entry-point-result=void -shared-libs=/usr/lib/llvm-22/lib/libmlir_c_runner_utils.so | FileCheck %s
-// RUN: tulle-opt %s --tulle-sparsifier='threads=true parallelization-strategy=any-storage-any-loop' | sed 's/(32768 : i64)/(1 : i64)/' | mlir-runner -e main -entry-point-result=void -shared-libs=/usr/lib/llvm-22/lib/libmlir_c_runner_utils.so,/usr/lib/llvm-22/lib/libomp.so | FileCheck %s
+// RUN: tulle-opt %s --tulle-sparsifier='threads=true parallelization-strategy=any-storage-any-loop' | sed 's/(16384 : i64)/(1 : i64)/' | mlir-runner -e main -entry-point-result=void -shared-libs=/usr/lib/llvm-22/lib/libmlir_c_runner_utils.so,/usr/lib/llvm-22/lib/libomp.so | FileCheck %s
 
 // What is right here, and is not with mlir-opt-22 --sparsifier (LLVM 22.1), whose result is said at each function. Threads give the
 // same, each task as large as one entry.
