@@ -26,7 +26,7 @@ constexpr CpuFigure kGeneric[] = {
     {"masks", true, kNoOther},
     {"hardware_prefetch", true, "001"},
     {"masked_rows", false, "not measured: as before sapphirerapids"},
-    {"sampled_rows", 1 << 15, "074"},
+    {"sampled_rows", 1 << 13, "125"},
     {"intersects", false, "not measured: few processors have the instruction"},
     {"prefetch_entries", 256, "001"},
     {"prefetch_gathers", 64, kAsV3},

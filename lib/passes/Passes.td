@@ -694,10 +694,14 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
   local elements scalarize theirs.
 
-  With `sample-rows`, a reduction over the entries of each row is versioned, and a sample of the rows selects a version at
-  run time: with a scalar epilogue, where rows leave as many entries behind the last whole vector; with an epilogue of one vector that
-  over-reads into the next row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2.
+  With `sample-rows`, a sample of the rows splits a loop over rows around a reduction over the entries of each, at run time: rows with a scalar
+  epilogue, where they leave as many entries behind the last whole vector; with an epilogue of one vector that over-reads into the next
+  row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2, and there is no profitable gather.
+  The last rows, behind which too few entries are, have the scalar epilogue in any case.
   Where masked gathers are best (`masked_rows` of `tulle.cpu`), such rows, and all long ones, are masked vectors of eight entries.
+  Where there is a profitable gather but for local elements, sizes decide at run time, too: gathers are loads where the buffers that are gathered from fit twice
+  L2 and those that are read in order `resident_bytes`, or where long rows of a larger buffer are local; rows that differ are over-reading
+  vectors of eight there.
 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.

@@ -4,15 +4,13 @@
 
 // RUN: sed 's/znver3/sapphirerapids/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-vectorize{sample-rows=true},canonicalize))' --split-input-file | FileCheck %s --check-prefix=MASKED
 
-// 32 rows, spread without a period, select one of two versions: how many entries each leaves behind the last vector, and, where the
-// operand is larger than L2, how far the row reaches. The epilogue of the first version is a vector that loads four entries, with lanes
-// behind the end of the row inactive in the sum.
+// 32 rows, spread without a period, select versions: how many entries each leaves behind the last vector, and, where the operand is larger
+// than L2, how far the row reaches. Rows of the first version end with a vector that loads four entries, with lanes behind the end of the
+// row inactive in the sum: so do all rows with four entries behind them (a vector of eight may be chosen elsewhere). Others have a scalar epilogue.
 // CHECK-LABEL: func.func @spmv
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[MANY:.*]] = arith.cmpi sge, %[[N]], %c8192
 // CHECK: %[[SAMPLE:.*]] = scf.if %[[MANY]]
-// CHECK:   %[[SIZE:.*]] = memref.dim %[[X]]
-// CHECK:   %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c131072
 // CHECK:   scf.for %[[S:.*]] = %c0 to %c32
 // CHECK:     %[[SPREAD:.*]] = arith.muli %[[S]], %c2654435761
 // CHECK:     %[[LOW:.*]] = arith.andi %[[SPREAD]], %c4294967295
@@ -22,37 +20,83 @@
 // CHECK:     %[[DIFFERENT:.*]] = arith.xori
 // CHECK:     arith.andi %[[DIFFERENT]], %c3
 // CHECK:     %[[LONG:.*]] = arith.cmpi sge, %{{.*}}, %c8
-// CHECK:     arith.andi %[[LONG]], %[[LARGE]]
-// CHECK: scf.if %[[SAMPLE]] {
-// CHECK: %[[END:.*]] = arith.index_castui
-// CHECK-NEXT: scf.for %{{.*}} = %c0 to %[[N]]
+// CHECK:     scf.if %[[LONG]]
+// CHECK:   %[[HALF:.*]] = arith.cmpi sge, %{{.*}}, %c16
+// CHECK:   %[[SIZE:.*]] = memref.dim %[[X]]
+// CHECK:   %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c131072
+// CHECK:   arith.andi %[[HALF]], %[[LARGE]]
+// CHECK: %[[SPLIT:.*]] = scf.if %[[SAMPLE]] -> (index) {
+// CHECK:   memref.load %[[POS]][%[[N]]]
+// CHECK:   %[[E:.*]] = arith.index_castui
+// CHECK:   scf.while (%[[R:.*]] = %[[N]])
+// CHECK:     arith.cmpi sgt, %[[R]], %c0
+// CHECK:     memref.load %[[POS]][%[[R]]]
+// CHECK:     %[[BEHIND:.*]] = arith.subi %[[E]]
+// CHECK:     arith.cmpi slt, %[[BEHIND]], %c8
+// CHECK: scf.for %{{.*}} = %c0 to %[[SPLIT]]
 // CHECK:   %[[VECTORS:.*]]:2 = scf.for
-// CHECK:   %[[BEHIND:.*]] = arith.addi %[[VECTORS]]#0, %c4
-// CHECK:   %[[FITS:.*]] = arith.cmpi sle, %[[BEHIND]], %[[END]]
-// CHECK:   scf.if %[[FITS]] -> (f64) {
-// CHECK:     %[[MASK:.*]] = vector.create_mask
+// CHECK:   %[[MASK:.*]] = vector.create_mask
 // CHECK-NOT: vector.maskedload
-// CHECK:     vector.load %[[A]][%[[VECTORS]]#0]
+// CHECK:   vector.load %[[A]][%[[VECTORS]]#0]
 // CHECK-COUNT-4: memref.load %[[X]]
-// CHECK:     %[[SUM:.*]] = arith.addf %[[VECTORS]]#1
-// CHECK:     arith.select %[[MASK]], %[[SUM]], %[[VECTORS]]#1
-// CHECK:   } else {
-// CHECK:     scf.for %{{.*}} = %[[VECTORS]]#0
-// CHECK: } else {
-// CHECK:   scf.for %{{.*}} = %c0 to %[[N]]
+// CHECK:   %[[SUM:.*]] = arith.addf %[[VECTORS]]#1
+// CHECK:   arith.select %[[MASK]], %[[SUM]], %[[VECTORS]]#1
+// CHECK-NOT: scf.for
+// CHECK: memref.store
+// CHECK: scf.for %{{.*}} = %[[SPLIT]] to %[[N]]
+// CHECK:   %[[WHOLE:.*]]:2 = scf.for
+// CHECK:   scf.for %{{.*}} = %[[WHOLE]]#0
 // CHECK-NOT: vector.create_mask
 
-// Where gathers are an instruction, predictors know more rows. Whole vectors are gathered, or loaded where the row is local; the last one is loaded.
+// Where gathers are an instruction, loads take its place for what stays in the caches, and for large operands of whose elements half of the
+// rows reach few. Rows of different lengths are vectors of eight there, of which the first one always runs; the test of that is one of the
+// row, of which LLVM does not make a loop for each answer.
 // GATHERS-LABEL: func.func @spmv
-// GATHERS: arith.cmpi sge, %{{.*}}, %c32768
-// GATHERS: vector.gather
-// GATHERS: vector.create_mask
+// GATHERS-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %[[A:[a-z0-9]*]]: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>, %[[N:[a-z0-9]*]]: index)
+// GATHERS: %[[SAMPLE:.*]]:2 = scf.if
+// GATHERS:   arith.cmpi ult, %{{.*}}, %c16384
+// GATHERS:   arith.cmpi ugt, %{{.*}}, %c131072
+// GATHERS: %[[COORDINATES:.*]] = memref.dim %[[CRD]]
+// GATHERS: %[[C:.*]] = arith.muli %[[COORDINATES]], %c4
+// GATHERS: %[[VALUES:.*]] = memref.dim %[[A]]
+// GATHERS: %[[V:.*]] = arith.muli %[[VALUES]], %c8
+// GATHERS: %[[STREAMED:.*]] = arith.addi %[[C]], %[[V]]
+// GATHERS: %[[SIZE:.*]] = memref.dim %[[X]]
+// GATHERS: %[[GATHERED:.*]] = arith.muli %[[SIZE]], %c8
+// GATHERS: %[[NEAR:.*]] = arith.cmpi ule, %[[GATHERED]], %c2097152
+// GATHERS: %[[FITS:.*]] = arith.cmpi ule, %[[STREAMED]], %c8388608
+// GATHERS: %[[RESIDENT:.*]] = arith.andi %[[NEAR]], %[[FITS]]
+// GATHERS: %[[LOADS:.*]] = arith.ori %[[RESIDENT]], %[[SAMPLE]]#1
+// GATHERS: %[[SPLIT:.*]] = scf.if %[[SAMPLE]]#0
+// GATHERS: %[[LOADED:.*]] = arith.select %[[LOADS]], %[[SPLIT]], %c0
+// GATHERS: scf.for %[[I:.*]] = %c0 to %[[SPLIT]]
+// GATHERS:   %[[BEGIN:.*]] = arith.index_castui
+// GATHERS:   %[[END:.*]] = arith.index_castui
+// GATHERS:   %[[LOAD:.*]] = arith.cmpi slt, %[[I]], %[[LOADED]]
+// GATHERS:   scf.if %[[LOAD]]
+// GATHERS:     %[[ONE:.*]] = arith.addi %[[BEGIN]], %c1
+// GATHERS:     %[[LIMIT:.*]] = arith.maxsi %[[END]], %[[ONE]]
+// GATHERS:     scf.for %{{.*}} = %[[BEGIN]] to %[[LIMIT]] step %c8 iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<8xf64>) {
+// GATHERS:       %[[LEFT:.*]] = arith.minsi %{{.*}}, %c8
+// GATHERS:       %[[COUNT:.*]] = arith.index_cast %[[LEFT]] : index to i32
+// GATHERS:       arith.shli %c-1_i32, %[[COUNT]]
+// GATHERS:       %[[MASK:.*]] = vector.bitcast %{{.*}} : vector<1xi8> to vector<8xi1>
+// GATHERS-COUNT-8: memref.load %[[X]]
+// GATHERS:       %[[SUM:.*]] = arith.addf %[[ACC]]
+// GATHERS:       arith.select %[[MASK]], %[[SUM]], %[[ACC]]
 // GATHERS-NOT: vector.gather
-// GATHERS: vector.load
-// GATHERS-COUNT-4: memref.load
-// GATHERS: arith.select
-// GATHERS: } else {
-// GATHERS: vector.gather
+// GATHERS:   } else {
+// GATHERS:     vector.gather
+// GATHERS:     vector.create_mask
+// GATHERS-COUNT-4: memref.load %[[X]]
+// GATHERS:     arith.select
+// GATHERS: scf.for %{{.*}} = %[[SPLIT]] to %[[N]]
+// GATHERS:   scf.if %[[LOADS]]
+// GATHERS:     scf.for
+// GATHERS-COUNT-4: memref.load %[[X]]
+// GATHERS-NOT: vector.gather
+// GATHERS:   } else {
+// GATHERS:     vector.gather
 // GATHERS-NOT: vector.create_mask
 // GATHERS: return
 
@@ -69,7 +113,7 @@
 // MASKED: %[[ENTRIES:.*]] = arith.subi
 // MASKED: %[[EIGHT:.*]] = arith.muli %[[N]], %c8
 // MASKED: arith.cmpi sge, %[[ENTRIES]], %[[EIGHT]]
-// MASKED: scf.for %{{.*}} = %c0 to %[[N]]
+// MASKED: scf.for %{{.*}} = %c0 to %{{[0-9]+}}
 // MASKED-NOT: scf.
 // MASKED: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c8
 // MASKED: %[[MASK:.*]] = vector.create_mask %[[LEFT]] : vector<8xi1>
@@ -84,7 +128,7 @@
 // MASKED: vector.create_mask
 // MASKED: vector.gather
 // MASKED: vector.reduction <add>
-// MASKED: } else {
+// MASKED: scf.for %{{.*}} = %{{.*}} to %[[N]]
 // MASKED-NOT: vector.create_mask
 // MASKED: return
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {
@@ -169,10 +213,12 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
 
 // -----
 
-// The rows of one partition, whatever loop is around the region: a sample is profitable for a sixteenth of as many rows.
+// The rows of one partition, whatever loop is around the region: a sample is profitable where all partitions have as many rows.
 // CHECK-LABEL: func.func @pieces
-// CHECK: tulle.parallel
-// CHECK: %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c512
+// CHECK: tulle.parallel %{{.*}} of %[[TASKS:[a-z0-9]*]]
+// CHECK: %[[PAIRS:.*]] = arith.subi %{{.*}}, %c1
+// CHECK: %[[ROWS:.*]] = arith.muli %[[PAIRS]], %[[TASKS]]
+// CHECK: %[[MANY:.*]] = arith.cmpi sge, %[[ROWS]], %c8192
 // CHECK: scf.if %[[MANY]]
 // CHECK: vector.create_mask
 module attributes {tulle.cpu = #tulle.cpu<znver3>} {

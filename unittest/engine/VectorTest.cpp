@@ -204,12 +204,16 @@ void expectOwnEntries(const runtime::Entries &entries, const char *form, int64_t
 }
 
 TEST(Vector, rowsEndWhereTheyEnd) {
-  const runtime::Entries different = manyRows(9001, 500, 0, 9), far = manyRows(9000, 140000, 9, 9),
-                         whole = manyRows(9000, 140000, 12, 12);
+  // x fits the caches, or does not; the last rows are empty.
+  runtime::Entries different = manyRows(9001, 500, 0, 9), far = manyRows(9000, 300000, 0, 9);
+  far.dims[0] += 100;
+  const runtime::Entries equal = manyRows(9000, 500, 9, 9), equalAndFar = manyRows(9000, 300000, 9, 9),
+                         whole = manyRows(9000, 300000, 12, 12);
   for (const char *form : {"CSR", "DCSR", "{ map = (i,j) -> (i : dense, j : compressed), posWidth = 64 }"})
     for (int64_t parity : {0, 1})
       for (unsigned threads : {1u, 2u})
-        for (const runtime::Entries *entries : {&different, &far, &whole})
+        for (const runtime::Entries *entries :
+             std::initializer_list<const runtime::Entries *>{&different, &far, &equal, &equalAndFar, &whole})
           expectOwnEntries(*entries, form, parity, {.threads = threads, .workPerThread = 1, .quick = true});
 }
 

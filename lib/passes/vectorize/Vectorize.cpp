@@ -30,9 +30,9 @@ using arith::CmpIPredicate;
 /// How one loop is vectorized.
 struct VectorShape {
   Lanes lanes;
-  unsigned unroll = 0;    ///< so many vectors at a time, as the schedule says; 0: as is best
-  unsigned rowLanes;      ///< of the wider vectors that long rows of a reduction begin with
-  bool overReads = false; ///< the last vector of a row may over-read into the next row
+  unsigned unroll = 0; ///< so many vectors at a time, as the schedule says; 0: as is best
+  unsigned rowLanes;   ///< of the wider vectors that long rows of a reduction begin with
+  RowVersion rows = {};
 };
 
 /// Rewrites a legal loop: loops of whole vectors, then a scalar or an over-reading epilogue.
@@ -42,15 +42,14 @@ class VectorLoops : levels::Indices {
 public:
   VectorLoops(VectorizationLegality legality, const VectorShape &shape, const iteration::CostModel &model)
       : Indices(legality.loop), legality(std::move(legality)), lanes(shape.lanes), unroll(shape.unroll),
-        rowLanes(shape.rowLanes), model(model), accumulator(this->legality, lanes) {
+        rowLanes(shape.rowLanes), rows(shape.rows), model(model), accumulator(this->legality, lanes) {
     scf::ForOp loop = this->legality.loop;
     b.setInsertionPoint(loop);
     upper = loop.getUpperBound();
     // Inactive lanes load the first element: where there is none, the scalar epilogue does everything.
     if (lanes.scalarizeGathers && !this->legality.guardedGathers.empty())
       upper = select(areNonEmpty(b, loc, this->legality.guardedGathers), upper, loop.getLowerBound());
-    if (shape.overReads && !accumulator && !this->legality.branches)
-      endOfRows = lastEntry(rowLoopOf(loop));
+    overReads = rows.overRead >= lanes.count && !accumulator;
   }
 
   void emit() {
@@ -66,14 +65,14 @@ public:
       loop->getParentOfType<func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
     auto vectors = [&] {
       State begin{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
-      return coordinates.empty() ? vectorLoops(begin, step) : scalarizeWhereLocal(coordinates, begin, step);
+      const bool either = !coordinates.empty() && !(overReads && rows.loads);
+      return either ? scalarizeWhereLocal(coordinates, begin, step) : vectorLoops(begin, step);
     };
-    if (lanes.count >= manyLanes && legality.gathers && !legality.reductions.empty() && !endOfRows &&
-        !accumulator)
+    if (overReads)
+      return overReadingRows(vectors);
+    if (lanes.count >= manyLanes && legality.gathers && !legality.reductions.empty() && !accumulator)
       return vectorsWhereAny(step, vectors);
     State end = vectors();
-    if (endOfRows)
-      return overReadingEpilogue(end);
     if (!accumulator)
       results = reduced(end.partial);
     scalarEpilogue(end.position, results);
@@ -94,10 +93,11 @@ private:
   VectorizationLegality legality;
   Lanes lanes;
   unsigned unroll, rowLanes;
+  RowVersion rows;
   const iteration::CostModel &model;
   VectorAccumulator accumulator;
-  Value upper;     ///< where the vectors end
-  Value endOfRows; ///< where the last row ends, if vectors may over-read into the next one; else null
+  Value upper;    ///< where the vectors end
+  bool overReads; ///< the last vector of a row may over-read into the next one
 
   /// The vectors of every reduction before the first iteration.
   Values initial() {
@@ -196,7 +196,7 @@ private:
   }
 
   /// Where a row gathers from local elements, scalarized gathers are faster than the instruction, if the row
-  /// is long enough for the test to be profitable.
+  /// is long enough for the test to be profitable, or all rows are known to.
   State scalarizeWhereLocal(ArrayRef<Value> coordinates, State from, Value step) {
     auto vectors = [&](bool scalarized) {
       return [&, scalarized] {
@@ -209,8 +209,9 @@ private:
     };
     Values carried{from.position};
     carried.append(from.partial);
-    Values results = levels::ifElse(b, loc, areRowsLocal(coordinates, from.position, step),
-                                    ValueRange(carried).getTypes(), vectors(true), vectors(false));
+    Value local = rows.loads ? rows.loads : areRowsLocal(coordinates, from.position, step);
+    Values results =
+        levels::ifElse(b, loc, local, ValueRange(carried).getTypes(), vectors(true), vectors(false));
     return {results[0], Values(llvm::drop_begin(results))};
   }
 
@@ -231,34 +232,77 @@ private:
     return partial;
   }
 
-  /// Where the entries of the last row end.
-  Value lastEntry(scf::ForOp rows) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(rows);
-    return cloneSlice(b, legality.loop.getUpperBound(), rows, sub(rows.getUpperBound(), constant(1)));
+  /// Each row becomes vectors, behind which nothing is left: whole ones and an over-reading one, or, where
+  /// gathers are loads, over-reading ones alone.
+  void overReadingRows(function_ref<State()> vectors) {
+    auto whole = [&] {
+      State end = vectors();
+      Value left = sub(legality.loop.getUpperBound(), end.position);
+      return reduced(overReading(end.position, activeLanes(b, loc, lanes, left), end.partial));
+    };
+    scf::ForOp loop = legality.loop;
+    Values results;
+    if (rows.loads)
+      results =
+          levels::ifElse(b, loc, areLoads(), loop.getResultTypes(), [&] { return overReadingRow(); }, whole);
+    else
+      results = whole();
+    noteLanes(loop);
+    loop.replaceAllUsesWith(results);
+    loop.erase();
   }
 
-  /// One more vector, whose lanes behind the end of the row are inactive in the sums; the scalar epilogue
-  /// where too few entries are behind the row.
-  void overReadingEpilogue(const State &end) {
-    scf::ForOp loop = legality.loop;
-    Value behind = add(end.position, constant(lanes.count));
-    Value fits = is(CmpIPredicate::sle, behind, endOfRows);
-    auto either = scf::IfOp::create(b, loc, loop.getResultTypes(), fits, /*withElseRegion=*/true);
-    loop.replaceAllUsesWith(either.getResults());
-    b.setInsertionPointToStart(either.thenBlock());
-    Value left = sub(loop.getUpperBound(), end.position);
-    // Few lanes are loaded sooner than by an instruction for all.
+  /// `rows.loads`, as a test of the row: of a condition that is the same for all rows, LLVM would make a loop
+  /// over rows for each answer. Here it gains nothing, and takes time to compile (experiment 125).
+  Value areLoads() {
+    scf::ForOp around = rowLoopOf(legality.loop);
+    levels::Indices before(around);
+    Value end = before.select(rows.loads, around.getUpperBound(), around.getLowerBound());
+    return is(CmpIPredicate::slt, around.getInductionVar(), end);
+  }
+
+  /// It runs at least one vector, so that no branch depends on the row's length while that is at most one.
+  Values overReadingRow() {
+    const Lanes narrow = lanes;
+    lanes.count = kRowLanes;
+    Value begin = legality.loop.getLowerBound(), end = legality.loop.getUpperBound();
+    auto row = scf::ForOp::create(b, loc, begin, max(end, add(begin, constant(1))), constant(lanes.count),
+                                  initial());
+    disableLoopTransforms(row);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(row.getBody());
+      Value position = row.getInductionVar();
+      Value active =
+          model.cpu.masks ? laneBits(sub(end, position)) : activeLanes(b, loc, lanes, sub(end, position));
+      scf::YieldOp::create(b, loc, overReading(position, active, row.getRegionIterArgs()));
+    }
+    Values results = reduced(Values(row.getResults()));
+    lanes = narrow;
+    return results;
+  }
+
+  /// A mask of the first `left` of eight lanes, made of an integer. Before a comparison of vectors, LLVM
+  /// loads the coordinates of all lanes, for which it has not enough registers (experiment 125).
+  Value laneBits(Value left) {
+    static_assert(kRowLanes == 8);
+    Type wide = b.getI32Type(), bits = b.getI8Type();
+    Value all = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(-1));
+    Value count = arith::IndexCastOp::create(b, loc, wide, min(left, constant(kRowLanes)));
+    Value behind = arith::ShLIOp::create(b, loc, all, count);
+    Value first = arith::TruncIOp::create(b, loc, bits, arith::XOrIOp::create(b, loc, behind, all));
+    Value lane = vector::BroadcastOp::create(b, loc, VectorType::get({1}, bits), first);
+    return vector::BitCastOp::create(b, loc, lanes.of(b.getI1Type()), lane);
+  }
+
+  /// The sums after a vector at `position`, which lanes that are not active do not change. Few lanes are
+  /// loaded sooner than by an instruction for all.
+  Values overReading(Value position, Value active, ValueRange sums) {
     Lanes loaded = lanes;
     loaded.scalarizeGathers = true;
-    BodyEmitter body(b, legality, loaded, end.position, activeLanes(b, loc, lanes, left));
+    BodyEmitter body(b, legality, loaded, position, active);
     body.readInactiveLanes();
-    scf::YieldOp::create(b, loc, reduced(body.emit(end.partial)));
-    b.setInsertionPointToStart(either.elseBlock());
-    scalarEpilogue(end.position, reduced(end.partial));
-    loop->moveBefore(either.elseBlock(), either.elseBlock()->end());
-    b.setInsertionPointToEnd(either.elseBlock());
-    scf::YieldOp::create(b, loc, loop.getResults());
+    return body.emit(sums);
   }
 
   /// Rows shorter than a vector reduce no lanes, and prefetch what their scalar loop streams, which no vector
@@ -326,11 +370,6 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
     isLong = instructionsIn(getOperation()) > model.costs.longModule;
-    SmallPtrSet<Operation *, 4> overReading;
-    if (sampleRows && !isMasked())
-      for (scf::ForOp loop : loopsIn(getOperation()))
-        if (scf::ForOp version = versionBySampling(loop, model))
-          overReading.insert(version);
     SmallPtrSet<Operation *, 4> withoutVectors;
     if (!vl && !scalable && !isMasked())
       for (scf::ForOp loop : loopsIn(getOperation()))
@@ -339,6 +378,11 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
           if (scf::ForOp version = versionByMeanLength(loop, model))
             withoutVectors.insert(version);
         }
+    llvm::DenseMap<Operation *, RowVersion> rowVersions;
+    if (sampleRows && !isMasked() && !scalable)
+      for (scf::ForOp loop : loopsIn(getOperation()))
+        if (fixedLanes(loop) != 1 && !withoutVectors.contains(loop))
+          versionRows(loop, model, fixedLanes(loop) ? fixedLanes(loop) : vl, rowVersions);
     // The loops around these may be replaced by ones that carry vectors.
     SmallVector<scf::ForOp> innermost = llvm::filter_to_vector(loopsIn(getOperation()), isInnermost);
     for (scf::ForOp loop : innermost) {
@@ -391,13 +435,17 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
         maskVectors(*legality, shape->lanes, llvm::divideCeil(*exactly, shape->lanes.count));
         continue;
       }
-      shape->overReads = overReading.contains(loop);
-      if (shape->overReads && !vl && !scheduled && !shape->unroll && model.cpu.maskedRows &&
+      shape->rows = rowVersions.lookup(loop);
+      if (shape->rows.overRead && !vl && !scheduled && !shape->unroll && model.cpu.maskedRows &&
           isRowMasked(*legality, shape->lanes)) {
-        shape->lanes.count = maskedRowLanes;
+        shape->lanes.count = kRowLanes;
         maskRow(*legality, shape->lanes, model);
         continue;
       }
+      // A row has vectors of its own; copies of it would be code that takes time to compile.
+      if (scf::ForOp rows = rowVersions.contains(loop) ? rowLoopOf(loop) : scf::ForOp();
+          rows && !hasLoopAnnotation(rows))
+        disableUnrolling(rows);
       VectorLoops(std::move(*legality), *shape, model).emit();
     }
   }
@@ -477,9 +525,6 @@ private:
     return !legality.reductions.empty() && !legality.gathers && !legality.branches && !lanes.scalable &&
            model.cpu.masks && iterations < 4 * lanes.count && iterations % lanes.count != 0;
   }
-
-  /// Gathers take a time for each lane, active or not, and many rows have no more entries (experiment 102).
-  static constexpr int64_t maskedRowLanes = 8;
 
   /// Whether a masked vector takes the place of what over-reads into the next row.
   static bool isRowMasked(const VectorizationLegality &legality, const Lanes &lanes) {
