@@ -95,7 +95,7 @@ def OutlineKernels : ModulePass<"tulle-outline-kernels", tulle # func # tensor #
     "Outline ops on sparse tensors to functions of a nested module", [{
   Each linalg op, conversion, concatenation, pad and reshape with a sparse operand or result becomes a function of `@kernels`, which takes the op's tensors, and last the one that is
   written in place, and so does each tensor without entries that other ops use. Reshapes to static sizes of which each alone reads
-  the one before are one function: no tensor is made between them. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
+  the one before, and between which no op with tensors stands (it may write in place), are one function: no tensor is made between them. A function of the same name is declared in the module, and called. A result that nothing was stored in before is made by the
   kernel; those of its sizes that are not static are operands of the call behind the others, since kernels do not return sizes. A kernel has `tulle.noalias`
   unless an operand is a view of the tensor that is written in place. A slice of a dense tensor is copied for the call. `cpu` is the processor that
   kernels are planned for (`tulle.cpu` of `@kernels`).
