@@ -277,3 +277,33 @@ module attributes {tulle.cpu = #tulle.cpu<znver3>} {
     return
   }
 }
+
+// -----
+
+// As many vectors at a time as the schedule says, of rows that over-read and of others: four, and one behind them.
+// CHECK-LABEL: func.func @unrolled
+// GATHERS-LABEL: func.func @unrolled
+// GATHERS-COUNT-10: vector.gather
+// GATHERS-NOT: vector.gather
+// GATHERS: return
+module attributes {tulle.cpu = #tulle.cpu<znver3>} {
+  func.func @unrolled(%pos: memref<?xi32>, %crd: memref<?xi32>, %a: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+    %zero = arith.constant 0.0 : f64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %c0 to %n step %c1 {
+      %begin, %end = tulle.segment %pos[%i] : memref<?xi32>
+      %sum = scf.for %k = %begin to %end step %c1 iter_args(%s = %zero) -> (f64) {
+        %c = memref.load %crd[%k] : memref<?xi32>
+        %j = arith.index_castui %c : i32 to index
+        %v = memref.load %a[%k] : memref<?xf64>
+        %w = memref.load %x[%j] : memref<?xf64>
+        %p = arith.mulf %v, %w fastmath<reassoc,contract> : f64
+        %t = arith.addf %s, %p fastmath<reassoc,contract> : f64
+        scf.yield %t : f64
+      } {tulle.loop = #tulle.loop<reduction, index = j, directives = <unroll = 4>>}
+      memref.store %sum, %y[%i] : memref<?xf64>
+    } {tulle.loop = #tulle.loop<parallel, index = i>}
+    return
+  }
+}

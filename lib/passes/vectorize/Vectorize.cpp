@@ -65,7 +65,7 @@ public:
       loop->getParentOfType<func::FuncOp>()->setAttr(dialect::kScalarLanesAttr, b.getUnitAttr());
     auto vectors = [&] {
       State begin{loop.getLowerBound(), accumulator ? accumulator.before() : initial()};
-      const bool either = !coordinates.empty() && !(overReads && rows.loads);
+      const bool either = !coordinates.empty() && !unroll && !(overReads && rows.loads);
       return either ? scalarizeWhereLocal(coordinates, begin, step) : vectorLoops(begin, step);
     };
     if (overReads)
@@ -242,7 +242,7 @@ private:
     };
     scf::ForOp loop = legality.loop;
     Values results;
-    if (rows.loads)
+    if (rows.loads && !unroll)
       results =
           levels::ifElse(b, loc, areLoads(), loop.getResultTypes(), [&] { return overReadingRow(); }, whole);
     else
