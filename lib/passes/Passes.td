@@ -694,14 +694,14 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
   local elements scalarize theirs.
 
-  With `sample-rows`, a sample of the rows splits a loop over rows around a reduction over the entries of each, at run time: rows with a scalar
-  epilogue, where they leave as many entries behind the last whole vector; with an epilogue of one vector that over-reads into the next
-  row, where they differ, or where they are long and gather from remote elements of a buffer larger than L2, and there is no profitable gather.
-  The last rows, behind which too few entries are, have the scalar epilogue in any case.
-  Where masked gathers are best (`masked_rows` of `tulle.cpu`), such rows, and all long ones, are masked vectors of eight entries.
-  Where there is a profitable gather but for local elements, sizes decide at run time, too: gathers are loads where the buffers that are gathered from fit twice
-  L2 and those that are read in order `resident_bytes`, or where long rows of a larger buffer are local; rows that differ are over-reading
-  vectors of eight there.
+  With `sample-rows`, a loop over rows around a reduction over the entries of each is split at run time. Where a sample finds that rows leave
+  different numbers of entries behind the last whole vector, they end with a vector that over-reads into the next row: all but the last rows, behind which
+  too few entries are. Other rows have a scalar epilogue. Without a profitable gather, rows over-read, too, where they are long and gather from remote
+  elements of a buffer larger than L2.
+  Where masked gathers are best (`masked_rows` of `tulle.cpu`), rows that over-read, and all long ones, are masked vectors of eight entries instead.
+  Where the gather instruction is profitable but for local elements (`local_elements`), gathers become loads if the buffers that are gathered from fit twice
+  L2 and those that are read in order fit `resident_bytes`, or if long rows gather from local elements of a larger buffer. Rows that over-read are then
+  vectors of eight, all of which may over-read.
 
   A reduction over the entries of stored fibers is versioned, too: a copy of the nest without vectors runs where the positions say that a mean fiber has fewer
   entries than a vector has elements.
