@@ -170,6 +170,8 @@ struct Costs {
   int64_t radixBits = 11;
   /// Buffers of more elements are in no cache: they are written by streaming stores.
   int64_t streamedElements = 1 << 21;
+  /// The same of all that a loop writes, in bytes (docs/experiments/126).
+  int64_t streamedBytes = 1 << 24;
 };
 
 class CostModel {

@@ -181,7 +181,8 @@ def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith # memref, "Fuse a
 def ContractTensors : FunctionPass<"tulle-contract-tensors", tulle # arith # memref, "Give a tensor that is used block by block memory for one block", [{
   A destination (`tulle.statement`) that a loop over blocks stores and reads at coordinates of the block only, and nothing needs
   afterwards, becomes a `tulle.empty` of each block. What its pattern was read for is read from another tensor of that pattern. Where the block is of
-  a level below others of a dense tensor (`T(r,i,l)` in blocks of i), each block has a tensor of its own, with as many coordinates of that level.
+  a level below others of a dense tensor (`T(r,i,l)` in blocks of i), each block has a tensor of its own, with as many coordinates of that level. So has
+  each iteration of a loop that is over no blocks, with one coordinate, of a dense tensor of more than one dimension: a row, in a loop over rows.
 }]>;
 
 def ContractAssemblies : FunctionPass<"tulle-contract-assemblies", tulle, "Assemble a row at a time what one loop reads", [{
@@ -287,7 +288,8 @@ def LowerSort : LowerAlgorithm<"tulle-lower-sort", "Lower tulle.sort to passes o
 }]>;
 
 def LowerAppend : LowerAlgorithm<"tulle-lower-append", "Lower tulle.append to loops that append entries to levels", [{
-  Memory is allocated for the number of entries, or, as `plan` says, for what a first loop over them counts. Several threads append
+  Memory is allocated for the number of entries, or, as `plan` says, for what a first loop over them counts. A loop that inserts an entry for each position of a
+  segment becomes a parallel one, whose entries go where their positions say. Several threads append
   chunks of the outermost loop to staging buffers, which move to the result behind those of the chunks before (`tulle.chained_scan`).
 }]>;
 
@@ -532,8 +534,8 @@ def CacheBlock : FunctionPass<"tulle-cache-block", arith # scf # memref,
 }]>;
 
 def VersionLoops : FunctionPass<"tulle-version-loops", arith # scf, "Version loops over rows that one vector holds", [{
-  `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets two versions, one for rows of exactly the elements of a
-  vector and one for fewer, that say so in their bounds: the choice of tiles moves out of the loop over i.
+  `for i: for p: for k < n: C[f(i, k)] = …`, where n does not depend on i, gets versions, for rows of as many elements as one tile has
+  and for fewer than a vector, in which n is that constant, or a minimum with it, in bounds and addresses: the choice of tiles moves out of the loop over i.
   The elements of a vector depend on the widest element that the lowered body loads or stores, so this runs on buffers.
 }]> {
   let options = [
@@ -562,7 +564,8 @@ def TileRows : FunctionPass<"tulle-tile-rows", vector # arith # scf # memref, "T
   depend on i is then loaded once for all of them. Blocks of rows run over a range of columns after the other, with what rows share in L1; what the
   next block reads in order is prefetched, and quotients and functions of (i, p) are computed once for a block. Of loops below a branch (`if (t[i] >= 0) for p: …`, `for r: if (t[i, r] >= 0) for p: …`,
   as of neighbors that some rows lack), the rows of a block that have them are packed into tiles for each r, unless all rows have all; a tile with fewer
-  rows computes one of them several times. Every element sees the same operations in the same order. Rows that are left, and all
+  rows computes one of them several times. Every element sees the same operations in the same order. A loop over k behind the nest that alone uses the elements of C, in
+  a buffer of the function's own, takes them from registers, as with `tulle-register-tiles`. Rows that are left, and all
   where the nest does not update what a loop before it initializes, at run time, stay with the loop as it was.
 }]> {
   let options = [
@@ -589,7 +592,8 @@ def RegisterTiles : FunctionPass<"tulle-register-tiles", vector # arith # scf # 
   - Updates may be conditional (padding), which makes masks, and f may be a load (the rows of a permutation); where masks take time
     (`masks` of `tulle.cpu`), tiles whose lanes are all active have an unmasked version.
   - A loop just before that initializes the same elements is fused: tiles start from the constant, and stores are non-temporal where the
-    buffer is larger than caches.
+    buffer is larger than caches. If a loop just behind it over the same k is all that reads them (`v[k] = h(C[k], x[k])`), and the buffer is
+    the function's own, that loop's body follows each tile instead of its store, and the buffer is gone.
   - Where k is long and every p loads streams of its own (diagonals), a few iterations of p are jammed. Where the bounds of k depend on p,
     the tiles cover what these have in common.
   - Rows of an operand that coordinates select are prefetched where they are remote, or follow each other in memory.
@@ -627,6 +631,13 @@ def LoopHints : FunctionPass<"tulle-loop-hints", llvm # arith # memref, "Keep LL
 def CountIterations : FunctionPass<"tulle-count-iterations", arith # scf, "Count iterations from 0 where a loop has a constant number of them", [{
   `scf.for %i = %lower to %lower + 64` (a block or a tile of what a dimension has) becomes `scf.for %k = 0 to 64`, with `%lower + %k` in the place
   of `%i`: LLVM then sees how often the loop runs, and needs neither a remainder nor a test before it.
+}]>;
+
+def StreamStores : FunctionPass<"tulle-stream-stores", vector # arith # scf # memref # llvm, "Write large results past the caches", [{
+  A parallel loop that writes elements of results one behind the other (a copy, an element-wise statement), which nothing reads, gets a loop of
+  vectors ahead of it, each a cache line or several, whose stores are non-temporal. It runs where, at run time, the buffers are larger than the caches
+  and the lines of all of them begin in the same iteration; a few iterations before it go up to the first line. What is left is the loop's, as is
+  all where that does not hold. A fence follows for other threads. Loops inside of others, but for those over a thread's chunks, stay as they are.
 }]>;
 
 def Unroll : FunctionPass<"tulle-unroll", scf # arith # llvm, "Put as many iterations into a loop's body as its schedule says", [{
@@ -689,8 +700,8 @@ def Vectorize : FunctionPass<"tulle-vectorize", vector # arith # scf # memref # 
   `fastmath<reassoc>`. Loops whose accesses are all consecutive and that reduce nothing are left to LLVM, and so are loops with a small
   constant trip count, and any loop with an operation or a dependence this pass does not know (missed-optimization remarks of the category
   `tulle-vectorize`). Of the consecutive ones, loops over segments of stored entries that compute much (an exponential,
-  a division) are predicated, without an epilogue; whole vectors come first where masks take time. Where they take none, reductions are, too; of long segments
-  several whole vectors at a time come first.
+  a division) are predicated, without an epilogue; whole vectors come first where masks take time. Where they take none, reductions are, too, and loops in
+  others that copy a segment elsewhere; of long reductions several whole vectors at a time come first.
   Where the processor has no profitable gather (`gathers` of `tulle.cpu`), gathers are scalarized; where it has one, rows that gather from
   local elements scalarize theirs.
 

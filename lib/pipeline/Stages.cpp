@@ -114,7 +114,7 @@ static std::string ownPasses(Stage stage, const Options &options) {
         ","
         "tulle-jam-updates,{}tulle-vectorize{{"
         "{}"
-        "{}}},tulle-unroll,tulle-expand-segments,"
+        "{}}},tulle-stream-stores,tulle-unroll,tulle-expand-segments,"
         "tulle-pipeline-scatters,tulle-loop-hints,tulle-count-iterations,tulle-expand-powers,"
         "tulle-check-schedule{{end=true}}),"
         "tulle-outline",

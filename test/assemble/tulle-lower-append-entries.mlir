@@ -155,20 +155,29 @@ func.func @coo(%i: index, %j: index, %v: f64) -> tensor<4x6xf64, #COO> {
 
 #CSR = #tulle.encoding<{ map = (i, j) -> (i : dense, j : compressed), posWidth = 32, crdWidth = 32 }>
 
-// Each pass of the outer loop is one row: an entry only takes the next position, and the positions field is written
-// behind the row, where it has entries. Rows without entries begin where the one before ended.
+// Each pass of the outer loop is one row: its entries go to the next positions, independently of each other, and the positions field is
+// written behind the row, where it has entries. Rows without entries begin where the one before ended.
 // CHECK-LABEL: @rows(
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK: %[[POS:.*]] = memref.alloc() : memref<5xi32>
 // CHECK: %[[VALUES:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK: %[[CRD:.*]] = memref.alloc(%{{.*}}) : memref<?xi32>
 // CHECK: tulle.iterate %[[I:[a-z0-9_]+]],
-// CHECK:   tulle.iterate %[[J:[a-z0-9_]+]],
+// CHECK:   %[[FIRST:.*]], %[[BEHIND:.*]] = tulle.bounds
+// CHECK:   %[[HELD:.*]] = memref.load %[[NEXT:.*]][] : memref<index>
+// CHECK:   %[[BY:.*]] = arith.subi %[[HELD]], %[[FIRST]]
+// CHECK:   scf.for %[[Q:.*]] = %[[FIRST]] to %[[BEHIND]]
+// CHECK:     %{{.*}}, %[[J:.*]], %{{.*}} = tulle.at %{{.*}}[%[[Q]]]
 // CHECK-NOT: arith.cmpi
-// CHECK:     %[[P:.*]] = memref.load %[[NEXT:.*]][] : memref<index>
+// CHECK-NOT: memref<index>
+// CHECK:     %[[P:.*]] = arith.addi %[[Q]], %[[BY]]
 // CHECK:     memref.store %{{.*}}, %[[CRD]][%[[P]]]
 // CHECK:     memref.store %{{.*}}, %[[VALUES]][%[[P]]]
-// CHECK:   }
+// CHECK:   } {tulle.loop = #tulle.loop<parallel>}
+// CHECK:   %[[LENGTH:.*]] = arith.subi %[[BEHIND]], %[[FIRST]]
+// CHECK:   %[[BEFORE1:.*]] = memref.load %[[NEXT]][] : memref<index>
+// CHECK:   %[[NOW:.*]] = arith.addi %[[BEFORE1]], %[[LENGTH]]
+// CHECK:   memref.store %[[NOW]], %[[NEXT]][]
 // CHECK:   %[[COUNT:.*]] = memref.load %[[NEXT]][] : memref<index>
 // CHECK:   %[[BEFORE:.*]] = memref.load %{{.*}}[] : memref<index>
 // CHECK:   %[[ANY:.*]] = arith.cmpi ne, %[[COUNT]], %[[BEFORE]]

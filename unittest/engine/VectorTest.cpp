@@ -217,6 +217,72 @@ TEST(Vector, rowsEndWhereTheyEnd) {
           expectOwnEntries(*entries, form, parity, {.threads = threads, .workPerThread = 1, .quick = true});
 }
 
+/// Row i of the one has i entries, of the other one 40 - i.
+TEST(Vector, segmentsAreAppendedAtEveryLength) {
+  const int64_t rows = 41, columns = 50;
+  std::vector<float> a(size_t(rows * columns)), b(a.size()), both(2 * a.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      const float value = float(i * columns + j + 1);
+      both[size_t(2 * i * columns + j)] = a[size_t(i * columns + j)] = (j * 7 + i) % columns < i ? value : 0;
+      both[size_t((2 * i + 1) * columns + j)] = b[size_t(i * columns + j)] =
+          (j * 3 + i) % columns < rows - 1 - i ? -value : 0;
+    }
+  for (const char *form : {"CSR", "DCSR", "{ map = (i,j) -> (i : dense, j : compressed), crdWidth = 8 }"})
+    for (unsigned threads : {1u, 2u}) {
+      const Tensors in{{"A", tensor<float>(ElementType::F32, {rows, columns}, a, form)},
+                       {"B", tensor<float>(ElementType::F32, {rows, columns}, b, form)}};
+      const runtime::Tensor c = evaluate("C(i,j) = concat(A, B; 1)", "C", in, {{"C", form}},
+                                         {.threads = threads, .workPerThread = 1});
+      EXPECT_EQ(elements<float>(c), both) << form << ", threads: " << threads;
+    }
+}
+
+/// The last coordinate of the second part needs eight bits, 255, or nine.
+TEST(Vector, appendedCoordinatesMayBeTooWide) {
+  const char *narrow = "{ map = (i,j) -> (i : dense, j : compressed), crdWidth = 8 }";
+  for (int64_t last : {55, 56}) {
+    std::vector<double> a(200), b(200);
+    a[199] = b[0] = b[size_t(last)] = 1;
+    const Tensors in{{"A", doubles({1, 200}, a, "CSR")}, {"B", doubles({1, 200}, b, "CSR")}};
+    auto run = [&] { return evaluate("C(i,j) = concat(A, B; 1)", "C", in, {{"C", narrow}}); };
+    if (last == 55)
+      EXPECT_EQ(run().storedCount(), 3);
+    else
+      EXPECT_THROW(run(), std::exception);
+  }
+}
+
+/// Results that no cache holds: the lines of the second part do not begin where those of its operand do, and
+/// threads' parts begin anywhere.
+template <typename T> void expectStreamed(ElementType type) {
+  const int64_t columns = 2001, bytes = 1 << 24, size = bytes / int64_t(sizeof(T)) + 13,
+                rows = bytes / (int64_t(sizeof(T)) + 4) / columns / 2 + 1;
+  std::vector<T> a(size_t((rows + 1) * columns)), b(size_t(rows * columns)), x(static_cast<size_t>(size));
+  for (std::vector<T> *values : {&a, &b, &x})
+    for (size_t k = 0; k < values->size(); ++k)
+      (*values)[k] = T(k % 113 + 1);
+  std::vector<T> both(a), twice(x);
+  both.insert(both.end(), b.begin(), b.end());
+  for (T &value : twice)
+    value = T(2) * value + T(1);
+  const Tensors in{{"A", tensor<T>(type, {rows + 1, columns}, a, "CSR")},
+                   {"B", tensor<T>(type, {rows, columns}, b, "CSR")}},
+      dense{{"x", tensor<T>(type, {size}, x, "dense")}};
+  for (unsigned threads : {1u, 2u}) {
+    EXPECT_EQ(
+        elements<T>(evaluate("C(i,j) = concat(A, B; 0)", "C", in, {{"C", "CSR"}}, {.threads = threads})),
+        both);
+    EXPECT_EQ(elements<T>(evaluate("y(i) = 2 * x(i) + 1", "y", dense, {}, {.threads = threads})), twice);
+  }
+}
+
+TEST(Vector, largeResultsAreStreamed) {
+  expectStreamed<float>(ElementType::F32);
+  expectStreamed<double>(ElementType::F64);
+  expectStreamed<int16_t>(ElementType::I16);
+}
+
 /// Blocks that the caches do not hold, in an odd number of rows of which the last is cut off: rows form
 /// two interleaved streams, each row once.
 TEST(Vector, manyBlocks) {

@@ -366,9 +366,9 @@ void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool
     return emitScatter(value, buffer, narrowIndex(index), mask);
   if (mask)
     vector::MaskedStoreOp::create(b, loc, buffer, scalar(index), mask, value);
-  else if (nonTemporal)
+  else if (nonTemporal || storesLines)
     vector::StoreOp::create(b, loc, value, buffer, scalar(index), /*nontemporal=*/true,
-                            llvm::MaybeAlign(bytesOf(value)));
+                            llvm::MaybeAlign(std::min(bytesOf(value), uint64_t(cacheLineBytes))));
   else
     vector::StoreOp::create(b, loc, value, buffer, scalar(index));
 }

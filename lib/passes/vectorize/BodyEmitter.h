@@ -55,6 +55,8 @@ public:
   void bind(const mlir::IRMapping &outer);
   /// Takes `value` for the result of `load`, and omits `store`: the element stays in a register.
   void keepInRegister(mlir::memref::LoadOp load, Value value, mlir::memref::StoreOp store);
+  /// Takes `value` for the result of `load`, which a register holds.
+  void holdInRegister(mlir::memref::LoadOp load, Value value) { vectors.map(load.getResult(), value); }
   /// What the element of keepInRegister is after the body.
   Value storedValue();
 
@@ -63,6 +65,8 @@ public:
 
   /// Inactive lanes are in bounds: no load is masked, only the accumulators are.
   void readInactiveLanes() { readsInactiveLanes = true; }
+  /// Stores without a mask go past the caches: their addresses are at the beginning of a cache line.
+  void storeLines() { storesLines = true; }
   /// Returns the combined accumulators.
   llvm::SmallVector<Value> emit(mlir::ValueRange accumulators);
   /// Prefetches, after emit or where there are no vectors, what the consecutive loads access so many
@@ -80,7 +84,7 @@ private:
   mlir::memref::StoreOp keptStore;
   Value keptElement;
   llvm::SmallSetVector<mlir::Operation *, 4> hoistedBranches, hoistedLoads;
-  bool readsInactiveLanes = false;
+  bool readsInactiveLanes = false, storesLines = false;
   bool allActive = false; ///< in hoisted branches, and where hoisted loads and stores are in bounds
   llvm::DenseMap<mlir::Operation *, Value> masks; ///< of what is directly in a branch or the loop
 

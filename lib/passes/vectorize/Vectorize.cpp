@@ -351,6 +351,16 @@ bool isSegment(scf::ForOp loop) {
   return isLoaded(loop.getLowerBound()) || (length && isLoaded(length.getLhs()) && isLoaded(length.getRhs()));
 }
 
+/// Whether the loop writes a segment of an outer loop's iteration elsewhere: what a vector leaves are a few
+/// entries of each (docs/experiments/126).
+bool isCopiedRow(const VectorizationLegality &legality) {
+  scf::ForOp loop = legality.loop;
+  return !legality.scatters && loop->getParentOfType<scf::ForOp>() &&
+         llvm::any_of(loop.getBody()->getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
+           return store.getIndices()[0] != loop.getInductionVar();
+         });
+}
+
 /// Whether an iteration computes so much that a masked vector is faster than some of them one by one.
 bool isComputeIntensive(scf::ForOp loop) {
   int64_t work = 0;
@@ -515,7 +525,9 @@ private:
   bool isPredicated(const VectorizationLegality &legality, const iteration::CostModel &model) const {
     scf::ForOp loop = legality.loop;
     return !vl && !scalable && !isMasked() && !legality.gathers && !legality.branches && isFinal(loop) &&
-           isSegment(loop) && (isComputeIntensive(loop) || (model.cpu.masks && !legality.reductions.empty()));
+           isSegment(loop) &&
+           (isComputeIntensive(loop) ||
+            (model.cpu.masks && (!legality.reductions.empty() || isCopiedRow(legality))));
   }
 
   /// Whether a sum of a few vectors, the last one partial, has no loop: the iterations of a scalar epilogue

@@ -101,17 +101,23 @@ void Appender::fillPositions(const LevelGroup &group, Value end, Value count) {
   group.filled.set(end);
 }
 
+/// Where the coordinate of a level with positions of its own is in its field.
+Value Appender::coordinateAt(unsigned level, Value position) const {
+  const format::CoordinateRef &ref = *target.storage.layout.coordinates[level];
+  return target.add(target.mul(position, ref.stride), ref.offset);
+}
+
 Value Appender::appendPosition(const LevelGroup &group, ValueRange coordinates) {
   for (auto [coordinate, last] : llvm::zip(coordinates, group.last))
     last.set(coordinate);
   Value position = group.count.get();
   for (auto [k, coordinate] : llvm::enumerate(coordinates)) {
-    const format::CoordinateRef &ref = *target.storage.layout.coordinates[group.first + k];
-    if (counts || llvm::is_contained(leftOut, ref.field))
+    const unsigned level = group.first + unsigned(k), field = target.storage.layout.coordinates[level]->field;
+    if (counts || llvm::is_contained(leftOut, field))
       continue;
-    Value at = target.add(target.mul(position, ref.stride), ref.offset);
-    target.checkWidth(ref.field, coordinate);
-    target.store(ref.field, at, coordinate);
+    Value at = coordinateAt(level, position);
+    target.checkWidth(field, coordinate);
+    target.store(field, at, coordinate);
   }
   group.count.set(target.add(position, 1));
   return position;
@@ -223,6 +229,32 @@ void Appender::closeFiber(ValueRange coordinates) {
   });
 }
 
+bool Appender::takesSegments() const {
+  return !groups.empty() && groups.back().alwaysNew && stored == target.levels() &&
+         (fibers || (groups.size() == 1 && groups.back().first == 0));
+}
+
+SmallVector<unsigned> Appender::storedCoordinates() const {
+  const LevelGroup &group = groups.back();
+  SmallVector<unsigned> levels;
+  for (unsigned l = group.first; l < group.end; ++l)
+    if (!llvm::is_contained(leftOut, target.storage.layout.coordinates[l]->field))
+      levels.push_back(l);
+  return levels;
+}
+
+void Appender::storeEntry(Value position, ValueRange coordinates, Value value) const {
+  for (unsigned l : storedCoordinates())
+    target.store(target.storage.layout.coordinates[l]->field, coordinateAt(l, position), coordinates[l]);
+  if (value)
+    target.storeValue(position, value);
+}
+
+void Appender::skip(Value count) {
+  const LevelGroup &group = groups.back();
+  group.count.set(target.add(group.count.get(), count));
+}
+
 void Appender::openFibers(Value first) {
   LevelGroup &group = groups.front();
   Value end = target.add(first, 1);
@@ -235,11 +267,6 @@ void Appender::closeFibers(Value end, Value count) {
   skip(count);
   group.filled.set(target.add(end, 1));
   closed->set(group.count.get());
-}
-
-void Appender::skip(Value count) {
-  const LevelGroup &group = groups.front();
-  group.count.set(target.add(group.count.get(), count));
 }
 
 //===--- Chunks ---===//

@@ -49,12 +49,20 @@ public:
   /// a fiber may be empty, and may be closed before all its entries are there.
   void closeFiber(mlir::ValueRange coordinates);
 
+  /// Whether entries of the current fiber have positions that are known ahead, since each has one of its own:
+  /// the caller may store some in any order, with storeEntry, behind lastCount(), and skips them then.
+  bool takesSegments() const;
+  /// The levels of which such an entry stores a coordinate.
+  llvm::SmallVector<unsigned> storedCoordinates() const;
+  /// The entry at a position of the last group; no coordinate is checked.
+  void storeEntry(mlir::Value position, mlir::ValueRange coordinates, mlir::Value value) const;
+  /// So many entries of the current fiber are there, or counted.
+  void skip(mlir::Value count);
+
   /// Of a tensor of one group below one full level: consecutive fibers from that one on, whose entries, and
   /// ends in the positions field, the caller stores; before `end`, `count` entries in all.
   void openFibers(mlir::Value first);
   void closeFibers(mlir::Value end, mlir::Value count);
-  /// `count` entries of that tensor, where they are only counted.
-  void skip(mlir::Value count);
 
   /// For an appender of one chunk of the entries, whose positions count from `starts[r]` on in group r: what
   /// the first group's positions field says of parents before the first one with entries is left alone.
@@ -96,6 +104,7 @@ private:
   mlir::Value extend(LevelGroup &group, mlir::Value end, mlir::ValueRange coordinates, mlir::Value value);
   void startPositions(const LevelGroup &group, mlir::Value from);
   mlir::Value appendPosition(const LevelGroup &group, mlir::ValueRange coordinates);
+  mlir::Value coordinateAt(unsigned level, mlir::Value position) const;
   void fillPositions(const LevelGroup &group, mlir::Value end, mlir::Value count);
   void addValue(mlir::Value position, mlir::ValueRange coordinates, mlir::Value value);
 

@@ -119,6 +119,14 @@ static void emitIteration(OpBuilder &b, IterateOp loop, Value position) {
     b.clone(op, mapping);
 }
 
+InsertOp cloneInsert(OpBuilder &b, IterateOp loop, Value position) {
+  emitIteration(b, loop, position);
+  Operation *last = &*std::prev(b.getInsertionPoint());
+  while (!isa<InsertOp>(last))
+    last = last->getPrevNode();
+  return cast<InsertOp>(last);
+}
+
 void visitExtremes(Operation *outermost, ArrayRef<Value> extremes, bool least) {
   SmallVector<IterateOp> loops;
   outermost->walk([&](IterateOp loop) {

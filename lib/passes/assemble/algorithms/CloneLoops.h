@@ -24,6 +24,9 @@ mlir::Operation *cloneLoops(mlir::OpBuilder &b, const Stream &stream, const para
 mlir::Operation *cloneCounting(mlir::OpBuilder &b, const Stream &stream, const parallel::Chunk *chunk,
                                OnCoordinates onInsert);
 
+/// Clones the body of a loop that inserts once, for one of its positions, to where the builder stands; returns
+/// the insert, the last one of the clones.
+dialect::InsertOp cloneInsert(mlir::OpBuilder &b, dialect::IterateOp loop, mlir::Value position);
 /// Makes innermost loops of such a copy, in `loop`, whose coordinates ascend, visit their last one only, and
 /// the first if `least`, where no others matter: they are among `extremes`, or nothing depends on them.
 void visitExtremes(mlir::Operation *loop, llvm::ArrayRef<mlir::Value> extremes, bool least);

@@ -8,6 +8,7 @@
 #include "passes/assemble/algorithms/Counters.h"
 #include "passes/assemble/algorithms/SegmentRuns.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/algorithms/WholeSegments.h"
 #include "passes/assemble/choose/Strategies.h"
 
 namespace tulle::passes {
@@ -60,7 +61,13 @@ public:
       appender.byFiber();
     Counters counters(target, stream.order, {});
     counters.reset();
+    SmallVector<InsertOp> ofSegments;
     auto insert = [&](ValueRange dims, Value value) {
+      auto loop = dyn_cast<IterateOp>(target.builder.getInsertionBlock()->getParentOp());
+      if (!numbered && value && loop && appender.takesSegments() && insertsSegment(loop)) {
+        ofSegments.push_back(InsertOp::create(target.builder, target.loc, value, dims));
+        return;
+      }
       counters.enter(dims);
       auto number = [&](const format::ExprNode &counter) { return counters.number(counter); };
       appender.append(target.levelCoordinates(dims, number), value);
@@ -68,6 +75,8 @@ public:
     cloneFibers(
         target, stream, byFiber ? appender.fiberLevels() : 0, chunk, insert,
         [&](ValueRange fiber) { appender.closeFiber(fiber); }, appender.counting() || copied);
+    for (InsertOp segment : ofSegments)
+      appendSegment(target, appender, segment);
   }
 
 private:
