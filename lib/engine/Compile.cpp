@@ -200,9 +200,13 @@ std::string explain(const notation::Program &program, std::string_view stageName
   if (stage == Stage::Notation)
     return printProgram(program);
   std::string text;
-  if (stage == Stage::Schedule)
-    for (const std::string &primitive : notation::primitivesOfLoops(program))
+  if (stage == Stage::Schedule) {
+    const notation::Program loops = notation::splitDigits(program);
+    for (const std::string &reason : notation::reasonsOfDigits(program, loops))
+      text += "// " + reason + "\n";
+    for (const std::string &primitive : notation::primitivesOfLoops(loops))
       text += primitive + ";\n";
+  }
   return text + compilationOf(withOpenSlices(program), options).text(stage);
 }
 

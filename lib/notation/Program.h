@@ -449,8 +449,11 @@ std::vector<std::string> primitivesOfLoops(const Program &program);
 std::string printSchedule(const Program &program);
 
 /// The program in which statements that read dense results of others at digits of an index have those digits
-/// as indices, where nothing else in them, nor a schedule, is about it: left sides are sums then.
+/// as indices, where nothing else in them, nor a schedule, is about it: left sides are sums then. A schedule's
+/// tiles of fewer elements than vectors hold, in which others are computed, become rows of the digits, too.
 Program splitDigits(Program program);
+/// Why loops that the schedule of a program makes are not those that it has with loops over digits.
+std::vector<std::string> reasonsOfDigits(const Program &given, const Program &split);
 
 /// Where the parts of a concatenation begin in a dimension of the result, by their sizes; behind them, where
 /// the last one ends.

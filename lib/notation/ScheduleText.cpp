@@ -118,6 +118,18 @@ std::vector<std::string> primitivesOfLoops(const Program &program) {
   return primitives;
 }
 
+std::vector<std::string> reasonsOfDigits(const Program &given, const Program &split) {
+  std::vector<std::string> reasons;
+  for (size_t number = 0; number < given.statements.size(); ++number)
+    for (const LoopSchedule::Derived &derived : given.statements[number].loops.derived)
+      if (std::ranges::count(split.statements[number].loops.derived, derived.into,
+                             &LoopSchedule::Derived::into) == 0)
+        reasons.push_back(
+            fmt::format("{}{}: tiles of so few elements are done by rows of what they read, in registers",
+                        targetOf(given, number), print(given, derived)));
+  return reasons;
+}
+
 std::string printSchedule(const Program &program) {
   std::vector<std::string> primitives = program.rewrites;
   std::set<unsigned> assembled;

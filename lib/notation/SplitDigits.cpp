@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <span>
 
 namespace tulle::notation {
 namespace {
@@ -51,6 +52,16 @@ public:
       name += &place == places.data() ? "" : fmt::format("%{}", place.count);
       program.indices.push_back({name, place.count});
     }
+  }
+
+  /// The elements that have the same digits but for the finest one, which is that of consecutive ones.
+  int64_t rowSize() const { return places.back().count; }
+  /// The loops over all digits but the finest.
+  std::vector<std::string> rowLoops(const Program &program) const {
+    std::vector<std::string> names;
+    for (const Place &place : std::span(places).first(places.size() - 1))
+      names.push_back(program.indices[place.index].name);
+    return names;
   }
 
   Statement replaced(Statement s) const {
@@ -181,13 +192,62 @@ bool hasPlainResult(const Program &program, const Statement &s) {
          !hasBlocks(result.encoding);
 }
 
+/// A tile of fewer elements is less than vectors hold.
+constexpr int64_t smallTile = 64;
+
+/// Whether the statement has loops of its own over dense tensors, which may be those of another one.
+bool isDenseThroughout(const Program &program, const Statement &s) {
+  return hasPlainResult(program, s) && !s.accumulate &&
+         std::ranges::all_of(operandsOf(s), [&](const Access *a) {
+           return isDense(program.tensors[a->tensor]) && !hasDigits(*a);
+         });
+}
+
+/// Where the statement is split into small tiles of an index in which others are computed, and the schedule
+/// says nothing else of these loops: the split. Elements of different tiles do not depend on each other, and
+/// whole rows of what is read at digits are done as vectors that need no memory, where a tile is a part of
+/// one.
+const LoopSchedule::Derived *smallTilesOf(const Program &program, const Statement &s, const std::string &name,
+                                          const Digits &digits) {
+  const auto split = std::ranges::find_if(s.loops.derived, [&](const LoopSchedule::Derived &derived) {
+    return derived.kind == LoopSchedule::Derived::Split && derived.from == std::vector{name};
+  });
+  if (split == s.loops.derived.end() || split->size >= std::min(smallTile, digits.rowSize()))
+    return nullptr;
+  Statement others = s;
+  others.loops.derived.erase(others.loops.derived.begin() + (split - s.loops.derived.begin()));
+  if (s.loops.order == split->into)
+    others.loops.order.clear();
+  if (isScheduled(others, name) || isScheduled(others, split->into[0]) || isScheduled(others, split->into[1]))
+    return nullptr;
+  for (const Statement &producer : program.statements)
+    if (producer.loops.place && std::ranges::count(producer.loops.place->loops, split->into[0]) > 0 &&
+        (producer.loops.place->loops.size() != 1 || !isDenseThroughout(program, producer)))
+      return nullptr;
+  return &*split;
+}
+
+/// The statement without such a split; what was computed in its tiles is computed for each row.
+void useRows(Program &program, Statement &s, const LoopSchedule::Derived &split, const Digits &digits) {
+  for (Statement &producer : program.statements)
+    if (producer.loops.place && producer.loops.place->loops == std::vector{split.into[0]})
+      producer.loops.place->loops = digits.rowLoops(program);
+  if (s.loops.order == split.into)
+    s.loops.order.clear();
+  s.loops.derived.erase(s.loops.derived.begin() + (&split - s.loops.derived.data()));
+}
+
 /// Those at whose digits it reads results of others before it, and need not be loops.
 std::set<unsigned> candidates(const Program &program, const Statement &s, const std::vector<bool> &written) {
   auto isSparse = [&](const Access *access) { return !isDense(program.tensors[access->tensor]); };
   if (!hasPlainResult(program, s) || std::ranges::any_of(operandsOf(s), isSparse))
     return {};
   std::set<unsigned> found = indicesOfDigits(s, [&](const Access &access) { return written[access.tensor]; });
-  std::erase_if(found, [&](unsigned index) { return isScheduled(s, program.indices[index].name); });
+  std::erase_if(found, [&](unsigned index) {
+    const std::string &name = program.indices[index].name;
+    const std::optional<Digits> digits = Digits::of(program, s, index);
+    return isScheduled(s, name) && !(digits && smallTilesOf(program, s, name, *digits));
+  });
   return found;
 }
 
@@ -224,7 +284,10 @@ Program splitDigits(Program program) {
     split.merge(candidates(program, s, written));
     for (const unsigned index : split)
       if (std::optional<Digits> digits = Digits::of(program, s, index)) {
+        const LoopSchedule::Derived *tiles = smallTilesOf(program, s, program.indices[index].name, *digits);
         digits->declare(program);
+        if (tiles)
+          useRows(program, s, *tiles, *digits);
         s = digits->replaced(s);
       }
     written[s.lhs.tensor] = true;

@@ -86,8 +86,8 @@ func.func @elsewhere(%n: index, %a: tensor<?xf64, #dense> {tulle.sizes = array<i
 // CHECK: tulle.iterate %{{[^ ]*}} in %{{.*}} iter_args(%{{[^ ]*}} = %[[Y]])
 // CHECK: %[[BLOCK:.*]] = tulle.partition
 // CHECK: %[[BEGIN:.*]], %[[END:.*]] = tulle.bounds %[[BLOCK]]
-// CHECK: %[[OUTER:.*]] = tensor.dim %[[X]], %c0
 // CHECK: %[[OWN:.*]] = arith.subi %{{.*}}, %[[BEGIN]]
+// CHECK: %[[OUTER:.*]] = tensor.dim %[[X]], %c0
 // CHECK: %[[MEMORY:.*]] = memref.alloc(%{{.*}}) : memref<?xf64>
 // CHECK: %[[BLOCKT:.*]] = tulle.storage(%[[MEMORY]]) sizes(%[[OUTER]], %[[OWN]])
 // CHECK: tulle.iterate %[[I:[^ ]*]] in %[[BLOCK]]
@@ -158,4 +158,46 @@ func.func @asks_for_the_size(%x: tensor<?x?xf64> {tulle.sizes = array<i64: 0, 1>
     tulle.yield %s#0, %s#1 : tensor<?x?xf64>, tensor<?xindex, #dense>
   }
   return %r#1 : tensor<?xindex, #dense>
+}
+
+// Without blocks an iteration has a row of its own, whose size is known before the loop. A vector stays: its elements are values.
+// CHECK-LABEL: func.func @row_by_row
+// CHECK-SAME: (%[[X:[^:]*]]: tensor<?x?xf64> {{.*}}, %[[T:[^:]*]]: tensor<?x?xf64> {{.*}}, %[[E:[^:]*]]: tensor<?xf64, #dense> {{.*}}, %[[Y:[^:]*]]: tensor<?xf64, #dense> {{.*}})
+// CHECK: tensor.dim %[[X]], %c1
+// CHECK: %[[COLUMNS:.*]] = tensor.dim %[[X]], %c1
+// CHECK: %[[SIZE:.*]] = arith.select %{{.*}}, %[[COLUMNS]], %{{.*}} : index
+// CHECK: tulle.iterate %[[I:[^ ]*]] in %{{.*}} iter_args(%{{[^ ]*}} = %[[E]], %{{[^ ]*}} = %[[Y]])
+// CHECK: %[[COUNT:.*]] = arith.minui %[[SIZE]]
+// CHECK: %[[MEMORY:.*]] = memref.alloc(%[[COUNT]]) : memref<?xf64>
+// CHECK: %[[ROW:.*]] = tulle.storage(%[[MEMORY]]) sizes(%{{.*}}, %[[COLUMNS]])
+// CHECK: tulle.locate %[[ROW]] level(0) at %c0
+// CHECK: tulle.iterate %{{[^ ]*}} in %{{.*}} iter_args(%{{[^ ]*}} = %[[ROW]])
+// CHECK-NOT: %[[T]]
+// CHECK: memref.dealloc %[[MEMORY]]
+func.func @row_by_row(%x: tensor<?x?xf64> {tulle.sizes = array<i64: 0, 1>}, %t: tensor<?x?xf64> {tulle.statement = 0 : i64, tulle.sizes = array<i64: 0, 1>},
+                      %e: tensor<?xf64, #dense> {tulle.statement = 1 : i64, tulle.sizes = array<i64: 0>},
+                      %y: tensor<?xf64, #dense> {tulle.statement = 2 : i64, tulle.sizes = array<i64: 0>}) -> tensor<?xf64, #dense> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f64
+  %n = tensor.dim %x, %c0 : tensor<?x?xf64>
+  %m = tensor.dim %x, %c1 : tensor<?x?xf64>
+  %rows = tulle.range %c0 to %n
+  %columns = tulle.range %c0 to %m
+  %r:3 = tulle.iterate %i in %rows : !tulle.range iter_args(%t1 = %t, %e1 = %e, %y1 = %y) -> (tensor<?x?xf64>, tensor<?xf64, #dense>, tensor<?xf64, #dense>) {
+    %row = tulle.locate %t level(0) at %i : tensor<?x?xf64> -> !outer
+    %u = tulle.iterate %j in %columns : !tulle.range iter_args(%t2 = %t1) -> (tensor<?x?xf64>) {
+      %q = tulle.locate %t level(1) under %row : !outer at %j : tensor<?x?xf64> -> !inner
+      %t3 = tulle.store %one, %t2[%q : !inner] : f64, tensor<?x?xf64>
+      tulle.yield %t3 : tensor<?x?xf64>
+    }
+    %q = tulle.locate %t level(1) under %row : !outer at %c0 : tensor<?x?xf64> -> !inner
+    %v = tulle.load %u[%q : !inner] : tensor<?x?xf64> -> f64
+    %p = tulle.locate %e level(0) at %i : tensor<?xf64, #dense> -> !at
+    %e2 = tulle.store %v, %e1[%p : !at] : f64, tensor<?xf64, #dense>
+    %w = tulle.locate %y level(0) at %i : tensor<?xf64, #dense> -> !at
+    %y2 = tulle.store %v, %y1[%w : !at] : f64, tensor<?xf64, #dense>
+    tulle.yield %u, %e2, %y2 : tensor<?x?xf64>, tensor<?xf64, #dense>, tensor<?xf64, #dense>
+  }
+  return %r#2 : tensor<?xf64, #dense>
 }

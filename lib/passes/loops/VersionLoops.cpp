@@ -35,13 +35,12 @@ scf::ForOp versionableRows(const ReductionNest &nest) {
 }
 
 /// A version for rows of each of these lengths, and one for rows that are shorter than all of them.
-void addOneTileVersions(scf::ForOp rows, scf::ForOp inner, ArrayRef<int64_t> lengths) {
+void addOneTileVersions(scf::ForOp rows, Value length, ArrayRef<int64_t> lengths) {
   levels::Indices at(rows);
-  Value length = inner.getUpperBound();
   auto version = [&](Value bound) {
     IRMapping map;
+    map.map(length, bound); // of other loops over the row, and of its place, too
     at.b.clone(*rows, map);
-    cast<scf::ForOp>(map.lookup(inner.getOperation())).getUpperBoundMutable().assign(bound);
   };
   Value least = at.constant(lengths.front());
   auto addFrom = [&](auto addFrom, ArrayRef<int64_t> left) -> void {
@@ -72,7 +71,7 @@ struct VersionLoopsPass : impl::VersionLoopsBase<VersionLoopsPass> {
       const iteration::Choice<std::vector<int64_t>> lengths =
           model.oneTileLengths(nest->legality.widestBits, elements);
       dialect::explainChoice(nest->inner, lengths.reason);
-      addOneTileVersions(rows, nest->inner, lengths.value);
+      addOneTileVersions(rows, scf::ForOp(nest->inner).getUpperBound(), lengths.value);
     }
     if (versioned.empty())
       markAllAnalysesPreserved();

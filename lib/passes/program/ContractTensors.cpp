@@ -1,5 +1,5 @@
-// tulle-contract-tensors: a tensor whose values live within one block of a loop over blocks has memory for
-// one block (array contraction).
+// tulle-contract-tensors: a tensor whose values live within one block of a loop over blocks, or within one
+// iteration of another one, has memory for that (array contraction).
 #include "dialect/Attributes.h"
 #include "dialect/Costs.h"
 #include "dialect/Scalars.h"
@@ -21,7 +21,7 @@ using namespace tulle::dialect;
 
 namespace {
 
-/// A destination that one loop over blocks carries.
+/// A destination that one loop carries, over blocks or over coordinates.
 class Candidate {
 public:
   Candidate(func::FuncOp function, IterateOp loop, unsigned number)
@@ -33,7 +33,10 @@ public:
     program::OwnAccesses accesses(loop);
     if (!accesses.add(program::carriedArgument(loop, number)) || !accesses.level())
       return false;
-    if (*accesses.level() != 0)
+    // One element of an iteration is a value, whose memory nothing reads.
+    if (!block && cast<RankedTensorType>(destination.getType()).getRank() < 2)
+      return false;
+    if (!block || *accesses.level() != 0)
       return contractInside(accesses);
     std::optional<BlockArgument> like = isOwn() ? findPattern() : std::nullopt;
     if (!like || !findSizes())
@@ -58,7 +61,7 @@ private:
            function.getArgAttr(destination.getArgNumber(), kStatementAttr) &&
            llvm::all_of(destination.getUses(), [&](OpOperand &use) {
              Operation *user = use.getOwner();
-             if (user == block)
+             if (block && user == block)
                return false;
              auto dim = dyn_cast<tensor::DimOp>(user);
              return (dim && dim.getConstantIndex()) || user == fill || user == loop ||
@@ -117,15 +120,16 @@ private:
     return arith::ConstantIndexOp::create(b, op->getLoc(), value);
   }
 
-  //===--- A level below the first ---===//
+  //===--- A level below the first, or one coordinate ---===//
 
-  /// All accesses are at coordinates of the block of a level below others: the block's tensor is one of its
-  /// own, which has as many of them as the block, numbered from its first one.
+  /// All accesses are at coordinates of the block, of a level below others or without blocks at the loop's
+  /// own: the tensor is one of the iteration's own, which has as many of them, numbered from the first one.
   bool contractInside(const program::OwnAccesses &accesses) {
     const uint64_t level = *accesses.level();
     auto type = cast<RankedTensorType>(destination.getType());
     const format::Encoding &encoding = getEncoding(type).getValue();
-    if (!isa<RangeType>(block.getType()) || !llvm::all_of(encoding.levels, [](const format::Level &each) {
+    if (!isa<RangeType>(block ? block.getType() : loop.getSpace().getType()) ||
+        !llvm::all_of(encoding.levels, [](const format::Level &each) {
           return each.format.kind == format::LevelKind::Dense && each.expr->kind == format::ExprKind::Dim;
         }))
       return false;
@@ -166,38 +170,53 @@ private:
                 .wasInterrupted();
   }
 
+  /// The first coordinate that an iteration has of the level, and how many there are.
+  std::pair<Value, Value> ownCoordinates(OpBuilder &b) {
+    levels::IndicesAt at(b, loop.getLoc());
+    if (!block)
+      return {loop.getBody().getArgument(0), at.constant(1)};
+    auto bounds = BoundsOp::create(b, block.getLoc(), block);
+    Value end = arith::MaxUIOp::create(b, block.getLoc(), bounds.getBegin(), bounds.getEnd());
+    return {bounds.getBegin(), at.sub(end, bounds.getBegin())};
+  }
+
   void replaceInside(unsigned dim, ArrayRef<LocateOp> located) {
-    OpBuilder b(block->getBlock(), std::next(block->getIterator()));
-    Location loc = block.getLoc();
+    // The size of one coordinate is that of all: it is known before the loop.
+    OpBuilder inside = atFirst(), outside(loop), &before = block ? inside : outside;
+    Location loc = loop.getLoc();
     auto type = cast<RankedTensorType>(destination.getType());
-    auto bounds = BoundsOp::create(b, loc, block);
-    Value end = arith::MaxUIOp::create(b, loc, bounds.getBegin(), bounds.getEnd());
-    SmallVector<Value> dims = wholeDims(b);
-    dims[dim] = arith::SubIOp::create(b, loc, end, bounds.getBegin());
-    levels::IndicesAt at(b, loc);
+    auto [begin, coordinates] = ownCoordinates(before);
+    SmallVector<Value> dims = wholeDims(before);
+    dims[dim] = coordinates;
+    levels::IndicesAt at(before, loc);
     Value count = dims[0];
     for (Value size : ArrayRef(dims).drop_front())
       count = at.elements(count, size);
     auto memory = MemRefType::get({ShapedType::kDynamic}, memoryType(type.getElementType()));
-    Value buffer = levels::allocate(b, loc, memory, count);
-    Value own = StorageOp::create(b, loc, type, buffer, dims);
-    Value start = fill ? Value(FillOp::create(b, loc, type, fill.getValue(), own)) : own;
-    for (LocateOp locate : located) {
-      Value inside = levels::Indices(locate).sub(locate.getCoordinate(), bounds.getBegin());
-      locate.getCoordinateMutable().assign(inside);
-    }
+    Value buffer = levels::allocate(inside, loc, memory, count);
+    Value own = StorageOp::create(inside, loc, type, buffer, dims);
+    Value start = fill ? Value(FillOp::create(inside, loc, type, fill.getValue(), own)) : own;
+    for (LocateOp locate : located)
+      locate.getCoordinateMutable().assign(block ? levels::Indices(locate).sub(locate.getCoordinate(), begin)
+                                                 : constantBefore(locate, 0));
     useInLoop(own, start);
-    b.setInsertionPoint(loop.getBody().front().getTerminator());
-    memref::DeallocOp::create(b, loc, buffer);
+    inside.setInsertionPoint(loop.getBody().front().getTerminator());
+    memref::DeallocOp::create(inside, loc, buffer);
   }
 
   //===--- Both ---===//
+
+  /// Where an iteration begins, behind its block if it has one.
+  OpBuilder atFirst() {
+    return block ? OpBuilder(block->getBlock(), std::next(block->getIterator()))
+                 : OpBuilder::atBlockBegin(&loop.getBody().front());
+  }
 
   /// The sizes of the whole tensor; what asked it for its sizes asks an argument that stays.
   SmallVector<Value> wholeDims(OpBuilder &b) {
     SmallVector<Value> dims;
     for (auto [arg, d] : sizes)
-      dims.push_back(tensor::DimOp::create(b, block.getLoc(), arg, d));
+      dims.push_back(tensor::DimOp::create(b, loop.getLoc(), arg, d));
     for (Operation *user : llvm::make_early_inc_range(destination.getUsers()))
       if (auto dim = dyn_cast<tensor::DimOp>(user)) {
         auto [arg, d] = sizes[size_t(*dim.getConstantIndex())];
@@ -213,11 +232,12 @@ private:
     destination.replaceUsesWithIf(own, [&](OpOperand &use) { return program::readsPattern(use.getOwner()); });
     Block &body = loop.getBody().front();
     body.getTerminator()->setOperand(number, program::carriedArgument(loop, number));
-    explainChoice(loop, "contracting: a tensor has memory for one block at a time");
+    explainChoice(loop, block ? "contracting: a tensor has memory for one block at a time"
+                              : "contracting: a tensor has memory for one iteration at a time");
   }
 
   void replace(BlockArgument like) {
-    OpBuilder b(block->getBlock(), std::next(block->getIterator()));
+    OpBuilder b = atFirst();
     auto type = cast<RankedTensorType>(destination.getType());
     Value empty = EmptyOp::create(b, block.getLoc(), type, wholeDims(b), like, block);
     Value start = empty;
@@ -240,9 +260,8 @@ struct ContractTensors : impl::ContractTensorsBase<ContractTensors> {
     func::FuncOp function = getOperation();
     bool changed = false;
     for (IterateOp loop : llvm::to_vector(function.getOps<IterateOp>()))
-      if (program::blockOf(loop))
-        for (unsigned k = 0; k < loop.getNumResults(); ++k)
-          changed |= Candidate(function, loop, k).contract();
+      for (unsigned k = 0; k < loop.getNumResults(); ++k)
+        changed |= Candidate(function, loop, k).contract();
     if (!changed)
       return markAllAnalysesPreserved();
     RewritePatternSet patterns(&getContext());

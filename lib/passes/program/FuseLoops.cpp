@@ -127,7 +127,7 @@ private:
     if (why.empty()) {
       inBlocks =
           canHaveBlocks && (place ? hasBlocks || llvm::is_contained(place, second.getLoop().blockIndex())
-                                  : !always && pair.isProfitableInBlocks());
+                                  : !always && !pair.takesFromRegisters() && pair.isProfitableInBlocks());
       if (!place && !inBlocks && (hasBlocks || !(always || pair.isProfitable())))
         why = pair.whyNotProfitable();
     }

@@ -149,7 +149,72 @@ Tables selectedTables(IterateOp loop) {
 
 } // namespace
 
+/// The only operation with a region in a loop's body that is not followed by another one; null where the loop
+/// before it, if there is one, does more than initialize.
+static IterateOp lastLoopOf(IterateOp loop) {
+  SmallVector<Operation *> inside;
+  for (Operation &op : loop.getBody().front())
+    if (op.getNumRegions() != 0)
+      inside.push_back(&op);
+  if (inside.empty() || inside.size() > 2)
+    return {};
+  if (inside.size() == 2) {
+    auto start = dyn_cast<IterateOp>(inside.front());
+    if (!start || hasLoops(start) || start.getKind() != LoopKind::Parallel ||
+        !start.getBody().getOps<LoadOp>().empty())
+      return {};
+  }
+  return dyn_cast<IterateOp>(inside.back());
+}
+
+/// Whether both loops are over the same range of coordinates.
+static bool haveSameRange(IterateOp a, IterateOp b) {
+  auto x = a.getSpace().getDefiningOp<RangeOp>(), y = b.getSpace().getDefiningOp<RangeOp>();
+  auto isSame = [](Value v, Value w) {
+    return v == w || (getConstantIntValue(v) && getConstantIntValue(v) == getConstantIntValue(w));
+  };
+  return x && y && isSame(x.getLo(), y.getLo()) && isSame(x.getHi(), y.getHi());
+}
+
+/// Whether each element at the loop's coordinate is computed from elements there, of the same width.
+static bool isElementwise(IterateOp loop) {
+  std::optional<unsigned> bits;
+  auto hasWidth = [&](Type type) {
+    return type.isIntOrFloat() &&
+           type.getIntOrFloatBitWidth() == bits.value_or(type.getIntOrFloatBitWidth()) &&
+           (bits = type.getIntOrFloatBitWidth());
+  };
+  return llvm::all_of(loop.getBody().front().without_terminator(), [&](Operation &op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return hasWidth(load.getType());
+    if (auto store = dyn_cast<StoreOp>(op))
+      return hasWidth(store.getValue().getType());
+    return isa<LocateOp>(op) || (op.getNumRegions() == 0 && isa<arith::ArithDialect>(op.getDialect()));
+  });
+}
+
+bool LoopPair::takesFromRegisters() {
+  IterateOp use = lastLoopOf(second), sums = lastLoopOf(first);
+  if (first.getKind() != LoopKind::Parallel || second.getKind() != LoopKind::Parallel ||
+      first.getNumResults() != 1 || !use || !sums || use.getKind() != LoopKind::Parallel || hasLoops(use) ||
+      llvm::count_if(second.getBody().front(), [](Operation &op) { return op.getNumRegions() != 0; }) != 1 ||
+      sums.getKind() != LoopKind::Reduction || !hasLoops(sums) || !isElementwise(use))
+    return false;
+  IterateOp row = sums;
+  while (row && hasLoops(row))
+    row = lastLoopOf(row);
+  auto type = dyn_cast<RankedTensorType>(first.getResult(0).getType());
+  const bool isDense = type && type.getRank() > 1 &&
+                       llvm::all_of(getEncoding(type).getValue().levels, [](const format::Level &level) {
+                         return level.format.kind == format::LevelKind::Dense;
+                       });
+  return isDense && row && row.getKind() == LoopKind::Parallel && haveSameRange(row, use) &&
+         disappears(first->getResult(0));
+}
+
 bool LoopPair::isProfitable() {
+  if (takesFromRegisters())
+    return true;
   return isOutermostBesidesBlocks(first) ? isProfitableOutermost()
                                          : !sumsRows(first) && !sumsRows(second) && !chainsReductions();
 }
@@ -171,14 +236,17 @@ bool LoopPair::isProfitableOutermost() {
     return true;
   if (leavesFunctionsToBlocks())
     return false;
-  auto disappears = [&](OpResult result) {
-    return isTensor(result) && llvm::all_of(result.getUses(), [&](OpOperand &use) {
-             auto yield = dyn_cast<YieldOp>(use.getOwner());
-             return second->isAncestor(use.getOwner()) ||
-                    (yield && yield->getParentOp()->getResult(use.getOperandNumber()).use_empty());
-           });
-  };
-  return !waitsForReduction() && llvm::any_of(first->getResults(), disappears);
+  return !waitsForReduction() &&
+         llvm::any_of(first->getResults(), [&](OpResult result) { return disappears(result); });
+}
+
+/// Whether nothing but the second loop uses a tensor that the first makes.
+bool LoopPair::disappears(OpResult result) {
+  return isTensor(result) && llvm::all_of(result.getUses(), [&](OpOperand &use) {
+           auto yield = dyn_cast<YieldOp>(use.getOwner());
+           return second->isAncestor(use.getOwner()) ||
+                  (yield && yield->getParentOp()->getResult(use.getOperandNumber()).use_empty());
+         });
 }
 
 bool LoopPair::isProfitableInBlocks() {

@@ -20,6 +20,9 @@ public:
   /// Whether one loop over blocks does, each of which does its part of both loops: a block stays in the
   /// cache, so that what the inner loops of both read is read from memory once.
   bool isProfitableInBlocks();
+  /// Whether the second does something with each element of rows that the first sums, and nothing else reads:
+  /// tiles of a row go from one to the other in registers.
+  bool takesFromRegisters();
   /// Why neither may be.
   llvm::StringRef whyNotProfitable();
 
@@ -37,6 +40,7 @@ private:
   bool keepsOrder();
 
   bool isProfitableOutermost();
+  bool disappears(mlir::OpResult result);
   bool chainsReductions();
   bool sumsLongRows();
   bool exceedsSharedCache();

@@ -5,6 +5,7 @@
 // same operations in the same order.
 #include "dialect/Costs.h"
 #include "passes/Passes.h"
+#include "passes/register_tile/FusedUse.h"
 #include "passes/register_tile/TileLoops.h"
 
 namespace tulle::passes {
@@ -42,6 +43,7 @@ struct FusedInit {
   /// At run time: whether the nest stores the same elements, so that the loop does not run.
   mlir::Value fused;
   mlir::Value large; ///< at run time: that, and the buffer is larger than caches; null where unknown
+  scf::ForOp loop;
 };
 
 /// Whether some elements that the inner loop visits are not updated in any iteration of the outer ones: a
@@ -81,7 +83,7 @@ std::optional<FusedInit> fuseInitLoop(const ReductionNest &nest) {
   init->loop->moveBefore(top);
   at.b.setInsertionPoint(init->loop);
   init->loop.getUpperBoundMutable().assign(at.select(covers, init->loop.getLowerBound(), init->size));
-  FusedInit fused{init->value, init->size, covers, Value()};
+  FusedInit fused{init->value, init->size, covers, Value(), init->loop};
   if (unsigned bits = store.getMemRefType().getElementTypeBitWidth(); bits >= 8)
     fused.large = at.both(
         covers, at.is(CmpIPredicate::ugt, at.sizeOf(store.getMemRef()), at.constant(cacheBytes * 8 / bits)));
@@ -104,6 +106,9 @@ public:
     startsFromInit = starts;
     storesNonTemporally = nonTemporal;
   }
+
+  /// A loop that takes the elements in place of memory.
+  void setUse(const FusedUse &loop) { use = &loop; }
 
   /// A tile of so many whole vectors from element `first` on, for iterations begin … end - 1 of the outermost
   /// loop.
@@ -130,7 +135,7 @@ public:
   void emitMasked(Value begin, Value end, Value first, Value upper, const Lanes &lanes) {
     Value mask = activeLanes(b, loc, lanes, sub(upper, first));
     std::vector<BodyEmitter> parts{part(first, mask, lanes)};
-    update(begin, end, parts, lanes);
+    update(begin, end, parts, lanes, mask);
   }
 
 private:
@@ -142,6 +147,7 @@ private:
   std::optional<FusedInit> init;
   Value startsFromInit;
   Value storesNonTemporally; ///< null: never
+  const FusedUse *use = nullptr;
 
   BodyEmitter part(Value first, Value mask, const Lanes &lanes) {
     BodyEmitter emitter(b, nest.legality, lanes, first, mask);
@@ -151,9 +157,13 @@ private:
   }
 
   /// The outer loops over the tile's elements: loaded before, stored after.
-  void update(Value begin, Value end, Parts parts, const Lanes &lanes) {
+  void update(Value begin, Value end, Parts parts, const Lanes &lanes, Value mask = {}) {
     Values elements = initialElements(parts);
-    store(parts, loops.run(begin, end, elements, parts, lanes), lanes);
+    const Values updated = loops.run(begin, end, elements, parts, lanes);
+    if (!use)
+      return store(parts, updated, lanes);
+    for (auto [part, value] : llvm::zip_equal(parts, updated))
+      use->emit(b, part.first(), mask, lanes, value);
   }
 
   /// The elements of a tile before the outer loops. Where they start from the fused initialization nothing is
@@ -168,6 +178,8 @@ private:
     Values values;
     for (BodyEmitter &part : parts)
       values.push_back(part.splat(load.getType(), init->value));
+    if (use)
+      return values;
     return levels::ifElse(
         b, loc, startsFromInit, ValueRange(values).getTypes(), [&] { return values; },
         [&] { return Values(loads()); });
@@ -199,9 +211,20 @@ public:
       : Indices(nest.top()), nest(std::move(nest)), lanes(lanes), fixedLength(fixedLength), model(model),
         tiles(b, this->nest, model, hoistsFactors) {}
 
-  void emit() {
+  /// Returns other loops that have nothing to do any more.
+  SmallVector<scf::ForOp> emit() {
     scf::ForOp top = nest.top();
+    std::optional<FusedUse> use = FusedUse::find(nest);
     init = fuseInitLoop(nest);
+    if (use && (!init || !matchPattern(init->fused, m_One())))
+      use.reset();
+    if (use) {
+      use->fuse(top);
+      init->large = {};
+      tiles.setUse(*use);
+      dialect::explainChoice(nest.inner,
+                             "fusion: the loop behind this one takes what it computes from registers");
+    }
     if (init) {
       dialect::explainChoice(nest.inner,
                              "fusion: tiles start from the initial value of the result, where they cover "
@@ -225,7 +248,10 @@ public:
       groups();
     else
       group(top.getLowerBound(), top.getUpperBound(), init ? init->fused : Value());
+    Block *block = top->getBlock();
     top.erase();
+    eraseDead(block);
+    return use ? SmallVector<scf::ForOp>{init->loop, use->done()} : SmallVector<scf::ForOp>();
   }
 
 private:
@@ -471,8 +497,12 @@ struct RegisterTilesPass : impl::RegisterTilesBase<RegisterTilesPass> {
         nest->outers.erase(nest->outers.begin(), std::prev(nest->outers.end()));
       for (scf::ForOp gone : nest->outers)
         loops.remove(gone);
-      TiledNest(std::move(*nest), lanes, scheduled || vl, factors, model).emit();
+      for (scf::ForOp done : TiledNest(std::move(*nest), lanes, scheduled || vl, factors, model).emit()) {
+        loops.remove(done);
+        done.erase();
+      }
     }
+    getOperation().walk([](memref::AllocOp buffer) { eraseUnused(buffer); });
   }
 };
 

@@ -2,6 +2,7 @@
 // a vector of an operand that is the same for all of them.
 #include "passes/register_tile/RowNest.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/analysis/RowGroups.h"
 
 namespace tulle::passes {
@@ -26,9 +27,8 @@ static bool readsBeforeGuards(const ReductionNest &nest) {
   });
 }
 
-/// The nest at the end of a row, which may be in a branch.
-static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
-  Operation *last = rows.getBody()->getTerminator()->getPrevNode();
+/// The nest that an operation of a row is, which may be in a branch.
+static std::optional<ReductionNest> nestOf(scf::ForOp rows, Operation *last) {
   auto outer = dyn_cast_if_present<scf::ForOp>(last);
   auto branch = outer ? scf::IfOp() : dyn_cast_if_present<scf::IfOp>(last);
   if (branch)
@@ -64,7 +64,8 @@ static std::optional<ReductionNest> nestOf(scf::ForOp rows) {
 static bool onlyLoadsBefore(RowNest &found) {
   memref::StoreOp store = found.nest.store;
   return llvm::all_of(found.rows.getBody()->without_terminator(), [&](Operation &op) {
-    if (&op == found.nest.root() || (found.init && &op == found.init->loop))
+    if (&op == found.nest.root() || (found.init && &op == found.init->loop) ||
+        (found.use && &op == found.use->done()))
       return true;
     auto load = dyn_cast<memref::LoadOp>(op);
     return onlyLoads(&op) && !(load && load.getMemRef() == store.getMemRef());
@@ -80,14 +81,30 @@ static bool updatesInitialized(RowNest &found) {
          rows.isDefinedOutsideOfLoop(found.init->size);
 }
 
+/// The nest at the end of a row, but for a loop that takes what it computes.
+static std::optional<ReductionNest> nestOf(scf::ForOp rows, std::optional<FusedUse> &use) {
+  Operation *last = rows.getBody()->getTerminator()->getPrevNode();
+  std::optional<ReductionNest> nest = last ? nestOf(rows, last) : std::nullopt;
+  if (nest || !isa_and_present<scf::ForOp>(last))
+    return nest;
+  Operation *before = last->getPrevNode();
+  while (before && before->getNumRegions() == 0 && isMemoryEffectFree(before))
+    before = before->getPrevNode();
+  nest = before ? nestOf(rows, before) : std::nullopt;
+  if (nest)
+    use = FusedUse::find(*nest);
+  return use && use->done() == last ? nest : std::nullopt;
+}
+
 std::optional<RowNest> matchRowNest(scf::ForOp rows) {
   if (!canGroup(rows))
     return std::nullopt;
-  std::optional<ReductionNest> nest = nestOf(rows);
+  std::optional<FusedUse> use;
+  std::optional<ReductionNest> nest = nestOf(rows, use);
   if (!nest || isBodyScheduled(nest->top()) || isPrefetchScheduled(nest->outer()) ||
       fixedLanes(nest->inner) != 0 || !sharesOperand(nest->legality, rows, nest->load))
     return std::nullopt;
-  RowNest found{rows, std::move(*nest), {}};
+  RowNest found{rows, std::move(*nest), {}, std::move(use)};
   memref::StoreOp store = found.nest.store;
   found.init = findInitLoop(found.nest.root(), store.getMemRef());
   const bool fits = !found.init || (knowsBounds(found.nest, rows) && updatesInitialized(found));

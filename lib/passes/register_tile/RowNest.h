@@ -1,16 +1,18 @@
 // Loops over rows whose rows may be done in tiles: each ends with a reduction nest.
 #pragma once
-#include "passes/analysis/ReductionNest.h"
+#include "passes/register_tile/FusedUse.h"
 
 namespace tulle::passes {
 
 /// `for i: (loads) [for k: C[f(i) + k] = constant] for p: … for k: C[f(i) + k] = g(C[f(i) + k], i, p, k)`,
-/// where the bounds of the loops over p and k do not depend on i. There may be branches around loops over p:
-/// `for i: … if (…) for p: …`, `for i: … for p: if (…) for q: …`.
+/// where the bounds of the loops over p and k do not depend on i. Behind these there may be a loop over k
+/// that uses the elements. There may be branches around loops over p: `for i: … if (…) for p: …`, `for i: …
+/// for p: if (…) for q: …`.
 struct RowNest {
   mlir::scf::ForOp rows;
   ReductionNest nest;           ///< from the loops over p on
   std::optional<InitLoop> init; ///< what initializes the elements of a row
+  std::optional<FusedUse> use;  ///< what takes them from registers
 };
 
 /// The rows and what they do, where several may be tiled for registers.

@@ -41,7 +41,10 @@ class TiledRows : levels::Indices {
 public:
   TiledRows(RowNest found, const iteration::RowTile &shape, int64_t lineBits)
       : Indices(found.rows), rows(found.rows), streams(streamsOf(found)), costly(costlyValues(found)),
-        nest(std::move(found.nest)), init(found.init), shape(shape), lineBits(lineBits) {
+        nest(std::move(found.nest)), init(found.init), use(std::move(found.use)), shape(shape),
+        lineBits(lineBits) {
+    if (use)
+      use->fuse(nest.top());
     for (size_t depth = 0; depth < nest.outers.size(); ++depth)
       if (nest.guard(depth)) {
         guarded = depth;
@@ -65,7 +68,7 @@ public:
     if (guarded)
       packed = memref::AllocOp::create(b, loc,
                                        MemRefType::get({shape.rows * (shape.groups + 1)}, b.getIndexType()));
-    if (init)
+    if (init && !use)
       startsFromInit = is(arith::CmpIPredicate::eq, columns.end, init->size);
     Value step = constant(shape.rows * shape.groups);
     // Buffers of long rows take no more memory than the operand that rows share.
@@ -92,6 +95,7 @@ private:
   Values buffers; ///< for each of these, its values in a block, row by row
   ReductionNest nest;
   std::optional<InitLoop> init;
+  std::optional<FusedUse> use; ///< of the elements of a row, which need no memory then
   std::optional<size_t>
       guarded;  ///< the innermost of the loops over p that only some rows have, if there is one
   Value packed; ///< then, the rows of a block that have it
@@ -99,6 +103,7 @@ private:
   int64_t lineBits;           ///< of the cache
   Bounds iterations, columns; ///< of the outermost loop over p, and of the loop over k
   Value startsFromInit; ///< at run time: whether the nest updates all that is initialized; null without that
+                        ///< or where that is known
   Value block;          ///< the first row of the block in the making
 
   using Maps = ArrayRef<IRMapping>; ///< for each row, what its operations outside of the inner loop became
@@ -162,7 +167,7 @@ private:
   /// Some groups of rows, all of them for one range of columns and then for the next: what rows share for
   /// these columns stays in the L1 cache.
   void emitBlock(Value begin, Value end) {
-    if (init)
+    if (startsFromInit)
       branch(b, loc, startsFromInit, [] {}, [&] { initialize(begin, end); });
     if (!costly.empty())
       computeCostly(begin, end);
@@ -256,7 +261,7 @@ private:
     IRMapping map;
     map.map(rows.getInductionVar(), row);
     for (Operation &op : rows.getBody()->without_terminator())
-      if (&op != nest.root() && !(init && &op == init->loop))
+      if (&op != nest.root() && !(init && &op == init->loop) && !(use && &op == use->done()))
         b.clone(op, map);
     return map;
   }
@@ -419,8 +424,11 @@ private:
     for (const IRMapping &map : maps)
       addRow(map, at, parts);
     const Values elements = updateFrom(from, maps, parts, initialElements(parts, /*isStarted=*/around));
-    for (auto [part, element] : llvm::zip_equal(parts, elements))
-      part.storeHoisted(nest.store, element);
+    for (auto [k, part, element] : llvm::enumerate(parts, elements))
+      if (use)
+        use->emit(b, part.first(), at.mask, lanes(), element, &maps[k / size_t(at.vectors)]);
+      else
+        part.storeHoisted(nest.store, element);
   }
 
   Values initialElements(MutableArrayRef<BodyEmitter> parts, bool isStarted) {
@@ -432,6 +440,8 @@ private:
     memref::LoadOp load = nest.load;
     Value initial = parts.front().splat(load.getType(), init->value);
     Values initials(parts.size(), initial);
+    if (use)
+      return initials;
     return levels::ifElse(
         b, loc, startsFromInit, ValueRange(initials).getTypes(), [&] { return initials; },
         [&] { return Values(loads()); });
