@@ -220,11 +220,15 @@ const LoopSchedule::Derived *smallTilesOf(const Program &program, const Statemen
     others.loops.order.clear();
   if (isScheduled(others, name) || isScheduled(others, split->into[0]) || isScheduled(others, split->into[1]))
     return nullptr;
-  for (const Statement &producer : program.statements)
-    if (producer.loops.place && std::ranges::count(producer.loops.place->loops, split->into[0]) > 0 &&
-        (producer.loops.place->loops.size() != 1 || !isDenseThroughout(program, producer)))
+  bool any = false;
+  for (const Statement &producer : program.statements) {
+    if (!producer.loops.place || std::ranges::count(producer.loops.place->loops, split->into[0]) == 0)
+      continue;
+    if (producer.loops.place->loops.size() != 1 || !isDenseThroughout(program, producer))
       return nullptr;
-  return &*split;
+    any = true;
+  }
+  return any ? &*split : nullptr;
 }
 
 /// The statement without such a split; what was computed in its tiles is computed for each row.

@@ -30,16 +30,14 @@ bool insertsSegment(IterateOp loop) {
 
 /// Where a coordinate may be too wide for the target, which its size says, all are checked before any is
 /// stored.
-static void checkWidths(const Target &target, const Appender &appender, IterateOp loop,
-                        const BoundsOp &positions) {
+static void checkWidths(const Target &target, const Appender &appender, IterateOp loop, BoundsOp positions) {
   for (unsigned level : appender.storedCoordinates()) {
     const unsigned field = target.storage.layout.coordinates[level]->field;
     const unsigned width = target.storage.layout.fields[field].width;
     if (width >= 64)
       continue;
     when(target, target.isAbove(target.levelSize(level), target.constant(int64_t(1) << width)), [&] {
-      BoundsOp bounds = positions;
-      forEach(target, bounds.getBegin(), bounds.getEnd(), LoopKind::Parallel, [&](Value position) {
+      forEach(target, positions.getBegin(), positions.getEnd(), LoopKind::Parallel, [&](Value position) {
         InsertOp insert = cloneInsert(target.builder, loop, position);
         target.checkWidth(field, target.levelCoordinates(insert.getCoordinates())[level]);
         insert.erase();
