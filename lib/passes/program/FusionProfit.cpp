@@ -5,6 +5,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/program/LoopBlocks.h"
 #include "passes/program/LoopPair.h"
 #include "passes/program/TensorFlow.h"
@@ -170,10 +171,8 @@ static IterateOp lastLoopOf(IterateOp loop) {
 /// Whether both loops are over the same range of coordinates.
 static bool haveSameRange(IterateOp a, IterateOp b) {
   auto x = a.getSpace().getDefiningOp<RangeOp>(), y = b.getSpace().getDefiningOp<RangeOp>();
-  auto isSame = [](Value v, Value w) {
-    return v == w || (getConstantIntValue(v) && getConstantIntValue(v) == getConstantIntValue(w));
-  };
-  return x && y && isSame(x.getLo(), y.getLo()) && isSame(x.getHi(), y.getHi());
+  return x && y && isEqualConstantIntOrValue(x.getLo(), y.getLo()) &&
+         isEqualConstantIntOrValue(x.getHi(), y.getHi());
 }
 
 /// Whether each element at the loop's coordinate is computed from elements there, of the same width.

@@ -1,5 +1,6 @@
 // The buffer is allocated in the function: what is in no branch beside the nest's finds nothing of it.
 #include "passes/register_tile/FusedUse.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tulle::passes {
@@ -7,11 +8,6 @@ namespace tulle::passes {
 using namespace mlir;
 
 namespace {
-
-bool isSame(Value a, Value b) {
-  APInt x, y;
-  return a == b || (matchPattern(a, m_ConstantInt(&x)) && matchPattern(b, m_ConstantInt(&y)) && x == y);
-}
 
 /// The loop behind the nest, if what stands between the two can be moved before it.
 scf::ForOp loopBehind(const ReductionNest &nest, SmallVectorImpl<Operation *> &between) {
@@ -71,8 +67,8 @@ std::optional<FusedUse> FusedUse::find(const ReductionNest &nest) {
   SmallVector<Operation *> between;
   scf::ForOp loop = loopBehind(nest, between);
   if (!loop || !isParallel(loop) || !isInnermost(loop) || !hasUnitStep(loop) || fixedLanes(loop) != 0 ||
-      scheduledUnroll(loop) != 0 || !isSame(loop.getLowerBound(), inner.getLowerBound()) ||
-      !isSame(loop.getUpperBound(), inner.getUpperBound()))
+      scheduledUnroll(loop) != 0 || !isEqualConstantIntOrValue(loop.getLowerBound(), inner.getLowerBound()) ||
+      !isEqualConstantIntOrValue(loop.getUpperBound(), inner.getUpperBound()))
     return std::nullopt;
   std::optional<VectorizationLegality> legality = analyzeLoop(loop);
   memref::LoadOp load = legality ? loadOf(loop, nest) : memref::LoadOp();
@@ -87,7 +83,8 @@ std::optional<FusedUse> FusedUse::find(const ReductionNest &nest) {
         }))
       return std::nullopt;
   std::optional<InitLoop> init = findInitLoop(nest.top(), buffer);
-  if (!init || !isZero(inner.getLowerBound()) || !isSame(init->size, inner.getUpperBound()) ||
+  if (!init || !isZero(inner.getLowerBound()) ||
+      !isEqualConstantIntOrValue(init->size, inner.getUpperBound()) ||
       offsetFrom(store.getIndices()[0], inner) != std::optional(init->offset))
     return std::nullopt;
   for (Operation *user : buffer->getUsers())

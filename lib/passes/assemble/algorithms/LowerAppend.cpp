@@ -215,11 +215,7 @@ bool countsBySegments(const Stream &stream) {
 bool countsByLengths(const Stream &stream) {
   return llvm::all_of(insertsOf(*stream.loops), [](InsertOp insert) {
     auto loop = dyn_cast<IterateOp>(insert->getParentOp());
-    auto type = loop ? dyn_cast<SpaceType>(loop.getSpace().getType()) : SpaceType();
-    if (!type || !loop.getInits().empty())
-      return false;
-    const format::LevelFormat &level = type.getEncoding().getValue().levels[type.getLevel()].format;
-    return level.kind == format::LevelKind::Compressed && level.unique && !level.padded;
+    return loop && visitsSegment(loop);
   });
 }
 

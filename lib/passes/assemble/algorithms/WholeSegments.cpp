@@ -9,12 +9,14 @@ using namespace tulle::dialect;
 
 namespace tulle::assemble {
 
-bool insertsSegment(IterateOp loop) {
+bool visitsSegment(IterateOp loop) {
   auto type = dyn_cast<SpaceType>(loop.getSpace().getType());
-  if (!type || !loop.getInits().empty())
-    return false;
-  const format::LevelFormat &level = type.getFormat();
-  if (level.kind != format::LevelKind::Compressed || !level.unique || level.padded)
+  return type && loop.getInits().empty() && type.getFormat().kind == format::LevelKind::Compressed &&
+         type.getFormat().unique && !type.getFormat().padded;
+}
+
+bool insertsSegment(IterateOp loop) {
+  if (!visitsSegment(loop))
     return false;
   int64_t inserts = 0;
   for (Operation &op : loop.getBody().front().without_terminator()) {

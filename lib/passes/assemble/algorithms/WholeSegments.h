@@ -5,6 +5,8 @@
 
 namespace tulle::assemble {
 
+/// Whether the loop visits the positions of a segment, each of which is an entry, and reduces nothing.
+bool visitsSegment(dialect::IterateOp loop);
 /// Whether the loop inserts one entry for each position of a segment, and does nothing else that others see:
 /// how many there are, and where each goes, is known ahead.
 bool insertsSegment(dialect::IterateOp loop);
