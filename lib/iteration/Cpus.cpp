@@ -37,6 +37,7 @@ constexpr CpuFigure kGeneric[] = {
     {"prefetch_wide_rows", 6, "not measured: as prefetch_rows"},
     {"prefetch_row_lines", 1, "077"},
     {"prefetch_following", false, "not measured: began with sapphirerapids"},
+    {"prefetch_far_rows", 0, "not measured: began with znver4"},
     {"prefetch_trees", 6, "not measured: as prefetch_rows"},
     {"entries_per_prefetch", 2, "004"},
     {"vectors_per_prefetch", 1, kForZnver5},
@@ -66,7 +67,8 @@ constexpr CpuFigure kX86_64_v4[] = {{"vector_bits", 512, kDataSheet}, {"register
 
 constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10, kDataSheet}};
 
-constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}};
+constexpr CpuFigure kZnver4[] = {
+    {"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}, {"prefetch_far_rows", 24, "129"}};
 
 constexpr CpuFigure kZnver5[] = {
     {"l1", 48 << 10, kDataSheet},

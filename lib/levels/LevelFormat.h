@@ -59,6 +59,8 @@ public:
   /// What is stored at a position is its coordinate, whatever the parent is: one may be read before its
   /// parent is reached.
   virtual bool storesEachCoordinate() const { return false; }
+  /// The positions below a parent have consecutive coordinates.
+  virtual bool consecutive() const { return false; }
   /// Positions between two segments may belong to neither: what is stored there is no coordinate.
   virtual bool leavesGaps() const { return false; }
   /// Whether a position holds an entry and is not padding; null where every position does. `coordinate` is
@@ -163,6 +165,7 @@ class ConsecutiveLevelFormat : public LevelFormat {
 public:
   /// The least of them.
   virtual Value first(const LevelEmitter &emit, Value parent) const = 0;
+  bool consecutive() const override { return true; }
   Value coordinate(const LevelEmitter &emit, const Iterator &parent, Value position) const override;
   std::optional<Found> find(const LevelEmitter &emit, const Iterator &parent,
                             Value coordinate) const override;

@@ -106,7 +106,7 @@ private:
   std::string digit();
   void precompute(const Token &primitive);
   WorkspaceKind workspaceKind();
-  size_t producerNamed(const Token &primitive);
+  size_t producerNamed(const Token &primitive, bool sharing);
   void placeAt(size_t producer, std::vector<std::string> loops, const Token &primitive);
 };
 

@@ -192,7 +192,7 @@ std::string ScheduleParser::placeNamed(const Token &loop) const {
 }
 
 void ScheduleParser::computeAt(const Token &primitive) {
-  const size_t producer = producerNamed(primitive);
+  const size_t producer = producerNamed(primitive, /*sharing=*/true);
   cursor.expect(",", "after the statement, and the loop of what reads it");
   std::vector<std::string> loops;
   cursor.list(")", "after the loop", [&] {
@@ -203,13 +203,13 @@ void ScheduleParser::computeAt(const Token &primitive) {
 }
 
 void ScheduleParser::computeRoot(const Token &primitive) {
-  const size_t producer = producerNamed(primitive);
+  const size_t producer = producerNamed(primitive, /*sharing=*/true);
   cursor.expect(")", "after the statement");
   placeAt(producer, {}, primitive);
 }
 
 void ScheduleParser::computeInline(const Token &primitive) {
-  const size_t producer = producerNamed(primitive);
+  const size_t producer = producerNamed(primitive, /*sharing=*/false);
   cursor.expect(")", "after the statement");
   const std::string name = nameOf(program, producer);
   program.rewrites.push_back(fmt::format("compute_inline({})", name));
@@ -278,21 +278,29 @@ WorkspaceKind ScheduleParser::workspaceKind() {
   return *kind;
 }
 
-/// A statement that a later one reads.
-size_t ScheduleParser::producerNamed(const Token &primitive) {
+/// A statement that a later one reads, or, if `sharing`, which reads what a later one reads.
+size_t ScheduleParser::producerNamed(const Token &primitive, bool sharing) {
   if (only)
     cursor.fail(primitive.range,
                 fmt::format("{} names its statement itself: no name stands before it", primitive.text));
   const size_t begin = cursor.peek().range.begin, producer = statementNamed();
   const unsigned tensor = program.statements[producer].lhs.tensor;
+  auto readsTensor = [](const Statement &s, unsigned t) {
+    return std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == t; });
+  };
+  auto shares = [&](const Statement &s) {
+    return sharing && std::ranges::any_of(accesses(program.statements[producer]), [&](const Access *a) {
+             return !a->subscripts.empty() && readsTensor(s, a->tensor);
+           });
+  };
   auto reads = [&](const Statement &s) {
-    return (s.accumulate && s.lhs.tensor == tensor) ||
-           std::ranges::any_of(accesses(s), [&](const Access *a) { return a->tensor == tensor; });
+    return (s.accumulate && s.lhs.tensor == tensor) || readsTensor(s, tensor) || shares(s);
   };
   const bool isRead =
       std::any_of(program.statements.begin() + ptrdiff_t(producer) + 1, program.statements.end(), reads);
   if (!isRead)
-    cursor.fail(cursor.since(begin), "no later statement reads it");
+    cursor.fail(cursor.since(begin), sharing ? "no later statement reads it, or a tensor that it reads"
+                                             : "no later statement reads it");
   return producer;
 }
 

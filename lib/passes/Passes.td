@@ -147,10 +147,11 @@ def LinkStatements : ModulePass<"tulle-link-statements", tulle # arith, "Join th
   new, `tulle_making` is told which one comes.
 }]>;
 
-def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith # memref, "Fuse a loop with the loop before it whose result it reads", [{
+def FuseLoops : FunctionPass<"tulle-fuse-loops", tulle # arith # memref, "Fuse a loop with a loop before it whose result it reads, or whose operand", [{
   Two loops over the same space become one where the second uses tensors that the first stores, and both touch these at the loop's own
   coordinate only: each iteration then needs nothing of a later one. Outermost loops must be of one kind, or reduce into values
   of which each task has a partial one. Loops inside of a fused loop follow. A load at the iterator of the store before it is the stored value.
+  Outermost loops without loops inside that need nothing of each other are fused where both read a tensor at their own coordinate.
 
   Outermost loops that both have loops inside are fused so where a tensor disappears by it, and no inner loop would wait for a reduction of the
   same iteration: fibers are short, and iterations of separate loops overlap. Others become one loop over blocks of the space, which runs both

@@ -1,4 +1,5 @@
-// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FIRST
+// RUN: tulle-opt %s --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FAR
+// RUN: sed 's/<znver4>/<x86-64-v4>/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FIRST
 // RUN: sed 's/<znver4>/<znver5>/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,LINES
 // RUN: sed 's/<znver4>/<emeraldrapids>/' %s | tulle-opt --pass-pipeline='builtin.module(func.func(tulle-prefetch-rows))' | FileCheck %s --check-prefixes=CHECK,FOUR
 
@@ -6,7 +7,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 
 // A gather of rows, in two versions. Where x is larger than the second-level cache, rows have two lines, and integers that
 // stand 64 apart select rows that are remote, the row that a later integer selects is prefetched. A hardware prefetcher
-// follows it from its first line on, or from its fourth.
+// follows it from its first line on, or from its fourth; or all of it goes into the second-level cache, further ahead.
 // CHECK-LABEL: func.func @gather(
 // CHECK-SAME: %[[P:[a-z0-9]*]]: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf32>, %[[Y:[a-z0-9]*]]: memref<?xf32>, %[[N:[a-z0-9]*]]: index
 // CHECK: %[[LENGTH:.*]] = arith.subi %[[N]], %c0
@@ -14,6 +15,7 @@ module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
 // FIRST: arith.cmpi ugt, %[[SIZE]], %c262144
 // LINES: arith.cmpi ugt, %[[SIZE]], %c262144
+// FAR: arith.cmpi ugt, %[[SIZE]], %c262144
 // FOUR: arith.cmpi ugt, %[[SIZE]], %c524288
 // CHECK: %[[SCATTERED:.*]] = scf.if %{{.*}} -> (i1)
 // CHECK-NOT: memref.dim %[[Y]]
@@ -32,6 +34,8 @@ module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 // CHECK: %[[START:.*]] = arith.muli %[[ROW]], %[[N]]
 // LINES: scf.for %[[LINE:.*]] = %c0 to %[[N]] step %c16
 // LINES: %[[ADDRESS:.*]] = arith.addi %[[START]], %[[LINE]]
+// FAR: scf.for %[[LINE:.*]] = %c0 to %[[N]] step %c16
+// FAR: %[[ADDRESS:.*]] = arith.addi %[[START]], %[[LINE]]
 // FOUR: %[[BEHIND:.*]] = arith.addi %c0, %c64
 // FOUR: %[[END:.*]] = arith.minsi %[[N]], %[[BEHIND]]
 // FOUR: scf.for %[[LINE:.*]] = %c0 to %[[END]] step %c16
@@ -39,6 +43,8 @@ module attributes {tulle.cpu = #tulle.cpu<znver4>} {
 // FIRST-NOT: scf.for
 // FIRST: %[[ADDRESS:.*]] = arith.addi %[[START]], %c0
 // CHECK: memref.prefetch %[[X]][%[[ADDRESS]]], read
+// FAR-SAME: locality<2>
+// FIRST-SAME: locality<3>
 // CHECK-NOT: memref.prefetch
 // CHECK: memref.store
 // CHECK: } else {
@@ -72,12 +78,15 @@ func.func @gather(%p: memref<?xi32>, %x: memref<?xf32>, %y: memref<?xf32>, %n: i
 // CHECK: scf.for
 // LINES: scf.for %[[LINE:.*]] = %[[FROM]] to %[[TO]] step %c16
 // LINES: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LINE]]
+// FAR: scf.for %[[LINE:.*]] = %[[FROM]] to %[[TO]] step %c16
+// FAR: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LINE]]
 // FIRST: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[FROM]]
 // FOUR: %[[BEHIND:.*]] = arith.addi %[[FROM]], %c64
 // FOUR: %[[END:.*]] = arith.minsi %[[TO]], %[[BEHIND]]
 // FOUR: scf.for %[[LINE:.*]] = %[[FROM]] to %[[END]] step %c16
 // FOUR: %[[ADDRESS:.*]] = arith.addi %{{.*}}, %[[LINE]]
 // CHECK: memref.prefetch %[[Z]][%[[ADDRESS]]], read
+// FAR-SAME: locality<2>
 // FOUR: memref.prefetch %[[Y]]
 // CHECK-NOT: memref.prefetch
 // CHECK: memref.store

@@ -164,3 +164,85 @@ func.func @each_entry(%a: tensor<?x?xf64, #COO>, %t: tensor<?xf64>, %y: tensor<?
   }
   return %y1 : tensor<?xf64>
 }
+
+// Neither needs the other, and both read p: the second loop, which replaces p, runs in the first one's
+// iterations, and what it needs from between them is there before.
+// CHECK-LABEL: func.func @read_together
+// CHECK-SAME: (%[[P:.*]]: tensor<?xf64>, %[[X:.*]]: tensor<?xf64>, %[[R:.*]]: tensor<f64>)
+// CHECK: %[[C:.*]] = tulle.load %[[R]][]
+// CHECK: %[[BOTH:.*]]:2 = tulle.iterate %{{[^ ]*}} in %{{.*}} iter_args(%[[ACCX:.*]] = %[[X]], %[[ACCP:.*]] = %[[P]])
+// CHECK: %[[OLD:.*]] = tulle.load %[[ACCP]]
+// CHECK: tulle.store %{{.*}}, %[[ACCX]]
+// CHECK: arith.mulf %[[C]], %[[OLD]]
+// CHECK: tulle.store %{{.*}}, %[[ACCP]]
+// CHECK-NOT: tulle.iterate
+// CHECK: return %[[BOTH]]#0, %[[BOTH]]#1
+func.func @read_together(%p: tensor<?xf64>, %x: tensor<?xf64>, %r: tensor<f64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %p, %c0 : tensor<?xf64>
+  %all = tulle.range %c0 to %n
+  %x1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %x) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %p[%at : !at] : tensor<?xf64> -> f64
+    %q = tulle.locate %x level(0) at %i : tensor<?xf64> -> !at
+    %w = tulle.load %acc[%q : !at] : tensor<?xf64> -> f64
+    %sum = arith.addf %w, %v : f64
+    %next = tulle.store %sum, %acc[%q : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %c = tulle.load %r[] : tensor<f64> -> f64
+  %p1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %p) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %acc[%at : !at] : tensor<?xf64> -> f64
+    %part = arith.mulf %c, %v : f64
+    %next = tulle.store %part, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %x1, %p1 : tensor<?xf64>, tensor<?xf64>
+}
+
+// The first loop replaces what the second reads as it was.
+// CHECK-LABEL: func.func @reads_old
+// CHECK-COUNT-2: tulle.iterate
+func.func @reads_old(%p: tensor<?xf64>, %x: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %p, %c0 : tensor<?xf64>
+  %all = tulle.range %c0 to %n
+  %p1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %p) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %acc[%at : !at] : tensor<?xf64> -> f64
+    %twice = arith.addf %v, %v : f64
+    %next = tulle.store %twice, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %x1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %x) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %p[%at : !at] : tensor<?xf64> -> f64
+    %q = tulle.locate %x level(0) at %i : tensor<?xf64> -> !at
+    %next = tulle.store %v, %acc[%q : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %p1, %x1 : tensor<?xf64>, tensor<?xf64>
+}
+
+// Loops that read different tensors stay apart.
+// CHECK-LABEL: func.func @read_apart
+// CHECK-COUNT-2: tulle.iterate
+func.func @read_apart(%a: tensor<?xf64>, %b: tensor<?xf64>, %x: tensor<?xf64>, %y: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf64>
+  %all = tulle.range %c0 to %n
+  %x1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %x) -> (tensor<?xf64>) {
+    %at = tulle.locate %a level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %a[%at : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %v, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %y1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %y) -> (tensor<?xf64>) {
+    %at = tulle.locate %b level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %b[%at : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %v, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %x1, %y1 : tensor<?xf64>, tensor<?xf64>
+}

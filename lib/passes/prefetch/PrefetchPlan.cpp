@@ -212,7 +212,8 @@ void LaterRows::emitBefore() {
 /// Updates of shorter rows are in flight together as they are (experiment 077).
 constexpr int64_t leastLines = 2;
 /// Where iterations are listed by their destination, more lines are on their way than the L1 cache waits for:
-/// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083).
+/// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083). The processor may
+/// say so of other rows that are copied or updated.
 constexpr int64_t listedIterations = 24;
 
 /// Whether tasks run the iterations that their lists name; a task that is alone and needs none loses nothing.
@@ -225,8 +226,8 @@ static bool runsListed(scf::ForOp loop) {
 Value LaterRows::emitTest() {
   OpBuilder::InsertionGuard guard(b);
   isScattered = true;
-  isListed = runsListed(around);
-  lines = isListed ? iteration::kWholeRow : model.cpu.prefetchRowLines;
+  iterationsIntoL2 = runsListed(around) ? listedIterations : model.cpu.prefetchFarRows;
+  lines = iterationsIntoL2 > 0 ? iteration::kWholeRow : model.cpu.prefetchRowLines;
   b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value hasLines = is(arith::CmpIPredicate::sge, length, constant(leastLines * lineElements));
@@ -250,7 +251,7 @@ void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   for (const IRMapping &map : later) {
     OpBuilder::InsertionGuard behind(b);
     Value line = enterLineLoop(lines);
-    rows.prefetch(map, line, isListed);
+    rows.prefetch(map, line, /*intoL2=*/iterationsIntoL2 > 0);
     if (isScattered)
       rows.prefetchFollowing(map, line);
   }
@@ -275,8 +276,8 @@ void LaterRows::prefetchConsecutive() {
 
 /// The prefetch distance in iterations of the loop around: of wide rows, fewer.
 Value LaterRows::distance() {
-  if (isListed)
-    return constant(listedIterations);
+  if (iterationsIntoL2 > 0)
+    return constant(iterationsIntoL2);
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
   return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));

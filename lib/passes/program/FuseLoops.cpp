@@ -1,4 +1,4 @@
-// tulle-fuse-loops: a loop that reads what the loop before it stores runs in its iterations.
+// tulle-fuse-loops: a loop that reads what a loop before it stores, or reads, runs in its iterations.
 //
 // Two loops over the same space may become one if what each iteration stores and what each iteration of the
 // second touches lies at the loop's own coordinate: then no iteration depends on a later one. Loops inside of
@@ -40,8 +40,7 @@ struct FuseLoops : impl::FuseLoopsBase<FuseLoops> {
     tileObstacles.clear();
     for (IterateOp loop : getOperation().getOps<IterateOp>())
       readInPlace(loop);
-    if (llvm::any_of(getOperation().getOps<IterateOp>(),
-                     [](IterateOp loop) { return !loopsUsedBy(loop).empty(); })) {
+    if (llvm::range_size(getOperation().getOps<IterateOp>()) > 1) {
       unify(getOperation());
       tileObstacles = program::fuseTiles(getOperation());
       unify(getOperation()); // bounds of tiles stand several times
@@ -86,6 +85,15 @@ private:
     return loops;
   }
 
+  /// The loops before it in the block that read what the loop reads, and that it needs nothing of, in order.
+  static SmallVector<IterateOp> loopsReadingWith(IterateOp second) {
+    SmallVector<IterateOp> loops;
+    for (auto first : second->getBlock()->getOps<IterateOp>())
+      if (first->isBeforeInBlock(second) && LoopPair(first, second).readsTogether())
+        loops.push_back(first);
+    return loops;
+  }
+
   /// Fuses loops of a block until none can be, and then those inside of what was fused. Equal spaces are one
   /// value before; fusion makes none equal in this block.
   void fuseIn(Block &block) {
@@ -93,15 +101,17 @@ private:
     for (Operation *op = &block.front(); op;) {
       auto second = dyn_cast<IterateOp>(op);
       IterateOp one;
+      auto fuseOneOf = [&](ArrayRef<IterateOp> loops) {
+        for (IterateOp first : loops)
+          if (!one && (one = fuse(first, second))) {
+            fused.remove(first), fused.remove(second);
+            fused.insert(one);
+          }
+      };
       if (second)
-        for (IterateOp first : loopsUsedBy(second)) {
-          one = fuse(first, second);
-          if (!one)
-            continue;
-          fused.remove(first), fused.remove(second);
-          fused.insert(one);
-          break;
-        }
+        fuseOneOf(loopsUsedBy(second));
+      if (second && !one)
+        fuseOneOf(loopsReadingWith(second));
       op = one ? one : op->getNextNode();
     }
     for (Operation *loop : fused) {

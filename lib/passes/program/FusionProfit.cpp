@@ -211,6 +211,36 @@ bool LoopPair::takesFromRegisters() {
          disappears(first->getResult(0));
 }
 
+/// The tensors outside of a loop of which it reads elements at its own coordinate, or did before it replaces
+/// them.
+static llvm::SmallPtrSet<Value, 4> ownReads(IterateOp loop) {
+  llvm::SmallDenseMap<Value, Value> outside;
+  for (auto [k, init] : llvm::enumerate(loop.getInits()))
+    outside[carriedArgument(loop, unsigned(k))] = init;
+  llvm::SmallPtrSet<Value, 4> read;
+  for (LoadOp load : loop.getBody().getOps<LoadOp>())
+    if (OwnAccesses accesses(loop); accesses.add(load.getTensor()) && accesses.level()) {
+      Value carried = outside.lookup(load.getTensor());
+      read.insert(carried ? carried : load.getTensor());
+    }
+  return read;
+}
+
+bool LoopPair::readsTogether() {
+  if (first->getBlock() != second->getBlock() || !isOutermostBesidesBlocks(first) || hasLoops(first) ||
+      hasLoops(second) || first.getSpace() != second.getSpace())
+    return false;
+  auto isUsed = [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) { return second->isAncestor(user); });
+  };
+  // What the first replaces, the second would find replaced.
+  if (llvm::any_of(first->getResults(), isUsed) ||
+      llvm::any_of(first.getInits(), [&](Value init) { return isTensor(init) && isUsed(init); }))
+    return false;
+  const auto ofFirst = ownReads(first);
+  return llvm::any_of(ownReads(second), [&](Value tensor) { return ofFirst.contains(tensor); });
+}
+
 bool LoopPair::isProfitable() {
   if (takesFromRegisters())
     return true;

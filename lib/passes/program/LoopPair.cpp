@@ -66,7 +66,7 @@ bool LoopPair::collectBetween() {
 }
 
 /// The second loop uses tensors of the first, at its own coordinate, and no value that the first only has
-/// at its end.
+/// at its end; or nothing of it, but reads what it reads.
 bool LoopPair::passesTensorsOnly() {
   bool uses = false;
   for (OpResult result : first->getResults()) {
@@ -77,7 +77,7 @@ bool LoopPair::passesTensorsOnly() {
       return false;
     uses = true;
   }
-  return uses;
+  return uses || readsTogether();
 }
 
 bool LoopPair::isPassed(OpResult result) {

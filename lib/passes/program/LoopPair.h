@@ -1,5 +1,5 @@
-// Two loops in one block, the first of which makes what the second uses: whether they can be one, whether
-// that pays off (FusionProfit.cpp), and the loop that does what both did.
+// Two loops in one block, the first of which makes what the second uses, or reads what it reads: whether they
+// can be one, whether that pays off (FusionProfit.cpp), and the loop that does what both did.
 #pragma once
 #include "dialect/Dialect.h"
 
@@ -23,6 +23,9 @@ public:
   /// Whether the second does something with each element of rows that the first sums, and nothing else reads:
   /// tiles of a row go from one to the other in registers.
   bool takesFromRegisters();
+  /// Whether neither loop needs the other, and both read elements of a tensor at their own coordinate, which
+  /// one loop reads from memory once.
+  bool readsTogether();
   /// Why neither may be.
   llvm::StringRef whyNotProfitable();
 

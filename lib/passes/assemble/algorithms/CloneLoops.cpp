@@ -2,10 +2,12 @@
 // A fiber ends where the outer coordinates of an insert become known, and differ from those of the entry
 // before. tulle-inline-entries makes traversals of entries copies of the loops that insert them.
 #include "passes/assemble/algorithms/CloneLoops.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/assemble/choose/InsertLoops.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tulle::dialect;
@@ -127,6 +129,38 @@ InsertOp cloneInsert(OpBuilder &b, IterateOp loop, Value position) {
   return cast<InsertOp>(last);
 }
 
+/// What a block stores to an element of a buffer and loads again is known; what it stores there once more
+/// need not be stored before. Elements are the same where their index is one value; buffers are allocated
+/// apart, and nothing but loads and stores accesses them.
+static void forwardStores(Block &block) {
+  using Element = std::pair<Value, Value>;
+  llvm::MapVector<Element, memref::StoreOp> newest;
+  auto elementOf = [](auto access) {
+    return Element(access.getMemRef(), access.getIndices().empty() ? Value() : access.getIndices()[0]);
+  };
+  auto forget = [&](Value buffer) {
+    newest.remove_if([&](auto &known) { return known.first.first == buffer; });
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      auto *known = newest.find(elementOf(load));
+      if (known == newest.end()) {
+        forget(load.getMemRef());
+        continue;
+      }
+      load.getResult().replaceAllUsesWith(known->second.getValueToStore());
+      load.erase();
+    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      if (auto *known = newest.find(elementOf(store)); known != newest.end())
+        known->second.erase();
+      forget(store.getMemRef());
+      newest.insert({elementOf(store), store});
+    } else if (!isMemoryEffectFree(&op) && !hasSingleEffect<MemoryEffects::Read>(&op)) {
+      newest.clear();
+    }
+  }
+}
+
 void visitExtremes(Operation *outermost, ArrayRef<Value> extremes, bool least) {
   SmallVector<IterateOp> loops;
   outermost->walk([&](IterateOp loop) {
@@ -146,6 +180,7 @@ void visitExtremes(Operation *outermost, ArrayRef<Value> extremes, bool least) {
       emitIteration(b, loop, bounds.getBegin());
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
     emitIteration(b, loop, arith::SubIOp::create(b, loc, bounds.getEnd(), one));
+    forwardStores(*branch.thenBlock());
     loop.erase();
   }
 }

@@ -33,16 +33,14 @@ static void clampIndex(memref::LoadOp load) {
 }
 
 void hoistPositions(const OpBuilder &b, Block *block, Operation *before, const levels::Storage &storage) {
-  auto holdsPositions = [&](Value buffer) {
-    return llvm::any_of(storage.layout.positions, [&](std::optional<unsigned> field) {
-      return field && storage.fields[*field] == buffer;
-    });
+  auto isKnown = [&](Value buffer) {
+    return buffer != storage.fields.back() && llvm::is_contained(storage.fields, buffer);
   };
   llvm::DenseMap<Block *, Operation *> moved; // the last one moved to a block
   const Block::iterator begin = before ? std::next(before->getIterator()) : block->begin();
   for (Operation &op : llvm::make_early_inc_range(llvm::make_range(begin, b.getInsertionPoint()))) {
     auto load = dyn_cast<memref::LoadOp>(op);
-    if (load ? !holdsPositions(load.getMemRef()) : !isMemoryEffectFree(&op))
+    if (load ? !isKnown(load.getMemRef()) : !isMemoryEffectFree(&op))
       return;
     if (op.getNumRegions() != 0 || op.getNumOperands() == 0)
       continue;

@@ -5,6 +5,7 @@
 #include "passes/assemble/algorithms/RadixPartition.h"
 #include "passes/assemble/algorithms/Scatter.h"
 #include "passes/assemble/algorithms/StreamingStores.h"
+#include "passes/assemble/algorithms/WholeSegments.h"
 #include <limits>
 
 using namespace mlir;
@@ -55,8 +56,8 @@ std::optional<unsigned> numberedPadding(const Target &target, const Order &order
 
 /// Empties the slots of a row from its `first` on; `numbered` is `numberedPadding`. `builds` have their
 /// sizes.
-static void fillPadding(const Target &target, MutableArrayRef<LevelBuild> builds, unsigned numbered,
-                        Value row, Value first) {
+static void fillSlots(const Target &target, MutableArrayRef<LevelBuild> builds, unsigned numbered, Value row,
+                      Value first) {
   forEach(target, first, builds[numbered].size, LoopKind::Parallel, [&](Value k) {
     Value position = target.constant(0);
     for (unsigned l : {0, 1})
@@ -188,21 +189,92 @@ void Scatter::storeInTiles(OnInsert insert) {
 
 /// Each entry at its position, where padding is filled first, or with its row.
 void Scatter::storeDirectly(OnInsert insert) {
+  fillPadding();
+  forEachChunk([&](const Chunk *chunk) {
+    restart();
+    bool copies = false;
+    auto store = [&](ValueRange dims, Value value) {
+      copies = copyWholeRow();
+      insert(dims, value);
+    };
+    Operation *loop = storeChunk(chunk, store);
+    auto start = [&](Value row) {
+      counters->startIteration();
+      if (fillsRows && !copies)
+        fillRow(row);
+    };
+    auto end = [&](Value row) {
+      if (padsIterations)
+        fillSlots(target, builds, *numberedPadding(target, order), row, counters->iterationEntries());
+    };
+    atIterations(loop, start, end);
+  });
+}
+
+/// All of it, ahead of the entries. Where rows have entries at half of their positions or more, it is less
+/// work to fill each with its entries, while it is in the cache.
+void Scatter::fillPadding() {
   if (entryCounts)
-    fillRowPadding();
-  else if (leavesPadding(target) && !padsIterations)
+    return fillRowPadding();
+  if (!leavesPadding(target) || padsIterations)
+    return;
+  auto fillAll = [&] {
     forRanges(target, chunks, parents, [&](Value, Value first, Value last) {
       fillElements(target, target.storage.fields.back(), first, last, target.fillValue());
       fence(target);
     });
-  forEachChunk([&](const Chunk *chunk) {
-    restart();
-    auto end = [&](Value row) {
-      if (padsIterations)
-        fillPadding(target, builds, *numberedPadding(target, order), row, counters->iterationEntries());
-    };
-    atIterations(storeChunk(chunk, insert), [&](Value) { counters->startIteration(); }, end);
+  };
+  if (!canFillRows())
+    return fillAll();
+  Value entries = parallel::work(b, outermostLoop(*stream.loops));
+  fillsRows = target.isBelow(target.divide(parents, 2), entries);
+  either(target, fillsRows, [] {}, fillAll);
+}
+
+/// Whether an iteration stores what is below one parent of the last level, and stores each once: nothing
+/// else is there.
+bool Scatter::canFillRows() const {
+  const Expr &row = order.levels[0];
+  return iterations && target.levels() == 2 && order.unique && row->kind == ExprKind::Dim &&
+         unsigned(row->value) == *iterations && target.format(0).kind == LevelKind::Dense &&
+         format(1).consecutive();
+}
+
+void Scatter::fillRow(Value row) {
+  when(target, fillsRows, [&] {
+    auto [first, end] = format(1).positions({target, 1}, {row});
+    forEach(target, first, end, LoopKind::Parallel,
+            [&](Value at) { storeAt(target, target.fillValue(), target.storage.fields.back(), at); });
   });
+}
+
+/// A row that has an entry at each of its positions has them in the order of a sorted segment: they are
+/// copied, without their coordinates. Else the row is filled ahead of the loop around the insert where the
+/// builder stands. Returns whether the loop is one over a segment, the only one of its row.
+bool Scatter::copyWholeRow() {
+  auto loop = dyn_cast<IterateOp>(b.getInsertionBlock()->getParentOp());
+  auto rows = loop ? dyn_cast<IterateOp>(loop->getParentOp()) : IterateOp();
+  if (!fillsRows || !rows || !insertsSegment(loop) || !arrivesInOrder(order, 1) ||
+      insertsOf(*stream.loops).size() != 1)
+    return false;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop);
+  Value row = rows.getBody().getArgument(0);
+  auto [first, end] = format(1).positions({target, 1}, {row});
+  auto segment = BoundsOp::create(b, target.loc, loop.getSpace());
+  Value begin = segment.getBegin(), entries = target.sub(segment.getEnd(), begin);
+  auto branch = scf::IfOp::create(b, target.loc, target.isEqual(target.sub(end, first), entries),
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  forEach(target, target.constant(0), entries, LoopKind::Parallel, [&](Value k) {
+    InsertOp entry = cloneInsert(b, loop, target.add(begin, k));
+    target.storeValue(target.add(first, k), entry.getValue());
+    entry.erase();
+  });
+  b.setInsertionPointToStart(branch.elseBlock());
+  fillRow(row);
+  loop->moveBefore(branch.elseBlock()->getTerminator());
+  return true;
 }
 
 /// Positions in the cache are not prefetched: that would be work for nothing.
@@ -230,7 +302,7 @@ void Scatter::fillRowPadding() {
   Value rows = target.storage.dims[order.levels[numbered]->dims[0]];
   forRanges(target, chunks, rows, [&](Value, Value first, Value last) {
     forEach(target, first, last, LoopKind::Parallel,
-            [&](Value row) { fillPadding(target, builds, numbered, row, target.read(entryCounts, row)); });
+            [&](Value row) { fillSlots(target, builds, numbered, row, target.read(entryCounts, row)); });
   });
 }
 

@@ -92,6 +92,10 @@ private:
   void store();
   void storeInTiles(OnInsert insert);
   void storeDirectly(OnInsert insert);
+  void fillPadding();
+  bool canFillRows() const;
+  void fillRow(mlir::Value row);
+  bool copyWholeRow();
   mlir::Operation *storeChunk(const parallel::Chunk *chunk, OnInsert insert);
   void fillRowPadding();
   void finishSegments(unsigned bucket);
@@ -108,6 +112,7 @@ private:
   bool ranked = false;                  ///< the ranks are known
   mlir::Value entryCounts;              ///< of the rows whose entries a level numbers: the rest is padding
   bool padsIterations = false;          ///< padding is filled when an iteration, which is a row, ends
+  mlir::Value fillsRows;                ///< a row is filled when its iteration begins (i1), if it can be
   std::optional<TiledLevel> tiledLevel; ///< whose coordinates are assembled a tile at a time
   std::optional<ColumnTiles> tiles;     ///< of the chunk in the making
   llvm::SmallVector<levels::LevelBuild> builds;
