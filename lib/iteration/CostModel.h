@@ -47,8 +47,9 @@ struct Costs {
   /// The distance of prefetches of indirect stores: an iteration does little, so that more of them pass
   /// meanwhile.
   int64_t prefetchStores = 16;
-  /// The least vectors of a tile for which the prefetch of a dense row is profitable.
+  /// The least vectors of a tile for which the prefetch of a dense row is profitable, and one into L2.
   int64_t prefetchMinVectors = 4;
+  int64_t prefetchMinVectorsIntoL2 = 2;
   /// Segments with a smaller mean length are traversed by one coalesced loop.
   int64_t shortSegment = 2;
   /// A prefetch from the core's own outer cache brings the adjacent line, too: one of so many lines is

@@ -40,8 +40,8 @@ struct Cpu {
   int64_t prefetchWideRows = 0;    ///< the same of rows of costs.wideRow cache lines or more
   int64_t prefetchRowLines = 0;    ///< cache lines of a scattered row; the hardware goes on from them
   bool prefetchFollowing = false;  ///< beside scattered rows, those of operands that are read in order
-  /// Iterations: scattered rows that are copied or updated, whole, into the L2 cache; 0: as other rows.
-  int64_t prefetchFarRows = 0;
+  /// Rows of an operand without locality go into L2: more are on their way than L1 waits for.
+  bool prefetchIntoL2 = false;
   int64_t prefetchTrees = 0;      ///< iterations: rows that the segments of a tree name (MTTKRP)
   int64_t entriesPerPrefetch = 0; ///< entries per prefetch of a loop that scatters
   int64_t vectorsPerPrefetch = 0; ///< vectors per prefetch of a loop that gathers
@@ -82,7 +82,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("prefetch_wide_rows", cpu.prefetchWideRows, distance);
   figure("prefetch_row_lines", cpu.prefetchRowLines, FigureBounds{1, kWholeRow});
   figure("prefetch_following", cpu.prefetchFollowing, yesOrNo);
-  figure("prefetch_far_rows", cpu.prefetchFarRows, distance);
+  figure("prefetch_into_l2", cpu.prefetchIntoL2, yesOrNo);
   figure("prefetch_trees", cpu.prefetchTrees, distance);
   figure("entries_per_prefetch", cpu.entriesPerPrefetch, count);
   figure("vectors_per_prefetch", cpu.vectorsPerPrefetch, count);

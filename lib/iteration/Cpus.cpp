@@ -37,7 +37,7 @@ constexpr CpuFigure kGeneric[] = {
     {"prefetch_wide_rows", 6, "not measured: as prefetch_rows"},
     {"prefetch_row_lines", 1, "077"},
     {"prefetch_following", false, "not measured: began with sapphirerapids"},
-    {"prefetch_far_rows", 0, "not measured: began with znver4"},
+    {"prefetch_into_l2", false, "not measured: began with znver4"},
     {"prefetch_trees", 6, "not measured: as prefetch_rows"},
     {"entries_per_prefetch", 2, "004"},
     {"vectors_per_prefetch", 1, kForZnver5},
@@ -67,8 +67,9 @@ constexpr CpuFigure kX86_64_v4[] = {{"vector_bits", 512, kDataSheet}, {"register
 
 constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10, kDataSheet}};
 
-constexpr CpuFigure kZnver4[] = {
-    {"l1", 32 << 10, kDataSheet}, {"l2", 1 << 20, kDataSheet}, {"prefetch_far_rows", 24, "129"}};
+constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet},      {"l2", 1 << 20, kDataSheet},
+                                 {"prefetch_into_l2", true, "129"}, {"prefetch_rows", 61, "129"},
+                                 {"prefetch_wide_rows", 23, "129"}, {"prefetch_row_lines", kWholeRow, "129"}};
 
 constexpr CpuFigure kZnver5[] = {
     {"l1", 48 << 10, kDataSheet},

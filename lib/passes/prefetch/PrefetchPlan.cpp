@@ -85,7 +85,7 @@ void PrefetchPlan::cloneAddresses(Value p, IRMapping &map) {
 }
 
 Value PrefetchPlan::areRemote(const IRMapping &map, Value begin, Value end, int64_t least) {
-  return ifThen(isLess(begin, end), [&] {
+  return ifThen(both(areLargerThan(residentBytes), isLess(begin, end)), [&] {
     Value last = max(sub(end, constant(1)), add(begin, constant(least)));
     return areRemoteAt(map, begin, last, residentBytes);
   });
@@ -212,8 +212,7 @@ void LaterRows::emitBefore() {
 /// Updates of shorter rows are in flight together as they are (experiment 077).
 constexpr int64_t leastLines = 2;
 /// Where iterations are listed by their destination, more lines are on their way than the L1 cache waits for:
-/// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083). The processor may
-/// say so of other rows that are copied or updated.
+/// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083).
 constexpr int64_t listedIterations = 24;
 
 /// Whether tasks run the iterations that their lists name; a task that is alone and needs none loses nothing.
@@ -226,8 +225,8 @@ static bool runsListed(scf::ForOp loop) {
 Value LaterRows::emitTest() {
   OpBuilder::InsertionGuard guard(b);
   isScattered = true;
-  iterationsIntoL2 = runsListed(around) ? listedIterations : model.cpu.prefetchFarRows;
-  lines = iterationsIntoL2 > 0 ? iteration::kWholeRow : model.cpu.prefetchRowLines;
+  isListed = runsListed(around);
+  lines = isListed ? iteration::kWholeRow : model.cpu.prefetchRowLines;
   b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value hasLines = is(arith::CmpIPredicate::sge, length, constant(leastLines * lineElements));
@@ -251,7 +250,7 @@ void LaterRows::emitAt(OpBuilder &at, Value iteration, int64_t count) {
   for (const IRMapping &map : later) {
     OpBuilder::InsertionGuard behind(b);
     Value line = enterLineLoop(lines);
-    rows.prefetch(map, line, /*intoL2=*/iterationsIntoL2 > 0);
+    rows.prefetch(map, line, isListed || model.cpu.prefetchIntoL2);
     if (isScattered)
       rows.prefetchFollowing(map, line);
   }
@@ -274,10 +273,13 @@ void LaterRows::prefetchConsecutive() {
   rows.prefetchShared(behind);
 }
 
-/// The prefetch distance in iterations of the loop around: of wide rows, fewer.
+/// The prefetch distance in iterations of the loop around: of wide rows, and of those that are copied or
+/// updated beside others, fewer.
 Value LaterRows::distance() {
-  if (iterationsIntoL2 > 0)
-    return constant(iterationsIntoL2);
+  if (isListed)
+    return constant(listedIterations);
+  if (isScattered && model.cpu.prefetchIntoL2)
+    return constant(model.cpu.prefetchWideRows);
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());
   Value wide = is(arith::CmpIPredicate::sge, length, constant(model.costs.wideRow * lineElements));
   return select(wide, constant(model.cpu.prefetchWideRows), constant(model.cpu.prefetchRows));

@@ -93,7 +93,7 @@ private:
   Value remote;                         ///< at run time; null: they are
   int64_t lines = iteration::kWholeRow; ///< of a row, which the hardware prefetcher goes on from
   bool isScattered = false;             ///< tested before the loops around
-  int64_t iterationsIntoL2 = 0; ///< the distance of prefetches into the L2 cache; 0: into the L1 cache
+  bool isListed = false; ///< an iteration selects a row of every operand: no row follows the one before
 
   void prefetchConsecutive();
   Value distance();

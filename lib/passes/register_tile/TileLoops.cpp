@@ -115,12 +115,12 @@ TileLoops::Values TileLoops::run(Value begin, Value end, ValueRange elements,
 /// it.
 TileLoops::Values TileLoops::loopsFrom(size_t depth, Value begin, Value end, const IRMapping &map,
                                        ValueRange elements, Tile tile) {
-  if (isWide(tile) && hasSegmentTree() && depth == tree)
+  if (isPrefetched(tile) && hasSegmentTree() && depth == tree)
     return segmentLoops(begin, end, map, elements, tile);
   if (depth == innermost(tile.form) && tile.form == Form::Coalesced)
     return coalescedLoop(begin, end, map, elements, tile);
   // Rows with iv-dependent bounds are diagonals: what they load follows what the tile before has loaded.
-  if (depth < last() || hasSegmentTree() || !rows.any() || nest.ivDependentBounds || !isWide(tile))
+  if (depth < last() || hasSegmentTree() || !rows.any() || nest.ivDependentBounds || !isPrefetched(tile))
     return loopOver(depth, begin, end, map, elements, tile);
   auto inForm = [&](Form form) {
     return [&, form] { return loopOver(depth, begin, end, map, elements, {tile.parts, tile.lanes, form}); };
@@ -386,7 +386,7 @@ void TileLoops::prefetch(PrefetchPlan &plan, Value iteration, const IRMapping &m
   for (size_t v = 0; v < tile.parts.size();
        v += std::max<int64_t>(1, lineStep * model.cpu.line * 8 / vectorBits))
     lines.push_back(tile.parts[v].first());
-  plan.prefetch(later, lines);
+  plan.prefetch(later, lines, !hasSegmentTree() && model.cpu.prefetchIntoL2);
 }
 
 } // namespace tulle::passes

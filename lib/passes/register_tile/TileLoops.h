@@ -49,7 +49,12 @@ private:
 
   size_t last() const { return nest.outers.size() - 1; }
   bool hasSegmentTree() const { return tree < last(); }
-  bool isWide(const Tile &tile) const { return int64_t(tile.parts.size()) >= model.costs.prefetchMinVectors; }
+  /// Whether the rows of a tile are worth a prefetch; one that L1 waits for is not, of narrow ones.
+  bool isPrefetched(const Tile &tile) const {
+    const bool narrow = model.cpu.prefetchIntoL2 && !hasSegmentTree();
+    return int64_t(tile.parts.size()) >=
+           (narrow ? model.costs.prefetchMinVectorsIntoL2 : model.costs.prefetchMinVectors);
+  }
   /// The first of the loops that are coalesced.
   size_t innermost(Form form) const { return form == Form::Coalesced ? last() - 1 : last(); }
   bool isSum(size_t depth, Form form) const {
