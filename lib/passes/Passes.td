@@ -673,7 +673,7 @@ def PrefetchRows : FunctionPass<"tulle-prefetch-rows", memref # scf # arith # ll
   `for p: for k: C[q[p] * n + k] = g(…, B[r[p] * n + k])`, where the rows that the loop over k stores to differ from one p to the next (rows of an
   operand that integers give, messages along edges), gets a version that prefetches the rows of a later p, as far as q and r have elements. It runs where B or C is
   larger than the caches of a core, rows have two cache lines, and elements of q and r that are close to each other select rows that are far apart: a test at run time,
-  before the loops around. Where the hardware has a prefetcher (`hardware_prefetch` of `tulle.cpu`), which goes on with a row, first lines are prefetched. Rows that
+  before the loops around. Of a row, `prefetch_row_lines` of `tulle.cpu` are prefetched, since a hardware prefetcher goes on with it; with `prefetch_into_l2`, into the second-level cache. Rows that
   registers hold over p are up to `tulle-register-tiles`, and those of sums over k to `tulle-vectorize`.
 }]>;
 

@@ -246,3 +246,33 @@ func.func @read_apart(%a: tensor<?xf64>, %b: tensor<?xf64>, %x: tensor<?xf64>, %
   }
   return %x1, %y1 : tensor<?xf64>, tensor<?xf64>
 }
+
+// A loop between the two reads elsewhere what the second replaces.
+// CHECK-LABEL: func.func @read_between
+// CHECK-COUNT-3: tulle.iterate
+func.func @read_between(%p: tensor<?xf64>, %x: tensor<?xf64>, %z: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xf64>, tensor<?xf64>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %p, %c0 : tensor<?xf64>
+  %all = tulle.range %c0 to %n
+  %x1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %x) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %p[%at : !at] : tensor<?xf64> -> f64
+    %next = tulle.store %v, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %z1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %z) -> (tensor<?xf64>) {
+    %first = tulle.locate %p level(0) at %c0 : tensor<?xf64> -> !at
+    %v = tulle.load %p[%first : !at] : tensor<?xf64> -> f64
+    %at = tulle.locate %z level(0) at %i : tensor<?xf64> -> !at
+    %next = tulle.store %v, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  %p1 = tulle.iterate %i in %all : !tulle.range iter_args(%acc = %p) -> (tensor<?xf64>) {
+    %at = tulle.locate %p level(0) at %i : tensor<?xf64> -> !at
+    %v = tulle.load %acc[%at : !at] : tensor<?xf64> -> f64
+    %twice = arith.addf %v, %v : f64
+    %next = tulle.store %twice, %acc[%at : !at] : f64, tensor<?xf64>
+    tulle.yield %next : tensor<?xf64>
+  }
+  return %x1, %z1, %p1 : tensor<?xf64>, tensor<?xf64>, tensor<?xf64>
+}

@@ -237,6 +237,15 @@ bool LoopPair::readsTogether() {
   if (llvm::any_of(first->getResults(), isUsed) ||
       llvm::any_of(first.getInits(), [&](Value init) { return isTensor(init) && isUsed(init); }))
     return false;
+  // What the second replaces, a loop between the two would find replaced: it would need a copy.
+  auto isReadBetween = [&](Operation *user) {
+    Operation *op = first->getBlock()->findAncestorOpInBlock(*user);
+    return op && first->isBeforeInBlock(op) && op->isBeforeInBlock(second) && !readsPattern(user);
+  };
+  if (llvm::any_of(second.getInits(), [&](Value init) {
+        return isTensor(init) && llvm::any_of(init.getUsers(), isReadBetween);
+      }))
+    return false;
   const auto ofFirst = ownReads(first);
   return llvm::any_of(ownReads(second), [&](Value tensor) { return ofFirst.contains(tensor); });
 }
