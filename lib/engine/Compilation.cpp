@@ -129,7 +129,11 @@ Compilation::Compilation(std::string source, std::vector<std::string> tensors,
     : source(std::move(source)), schedule(std::move(schedule)), tensors(std::move(tensors)), options(options),
       target(target) {
   module = build(lease.context());
-  dialect::setCpu(*module, target.plan);
+  iteration::Cpu plan = target.plan;
+  for (const auto &[name, value] : options.figures)
+    if (std::string wrong = iteration::setFigure(plan, name, value); !wrong.empty())
+      throwError("{}", wrong);
+  dialect::setCpu(*module, plan);
 }
 
 static bool hasScalableVectors(const Target &target) {

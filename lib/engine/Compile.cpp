@@ -58,9 +58,17 @@ bool coordinatesFit32(const notation::Program &program) {
 
 pipeline::Options pipelineOptions(const Options &options, bool index32) {
   index32 &= !options.wideIndices;
-  return {options.vectorLength, index32,          emitsParallelCode(options), options.deterministic,
-          options.quick,        options.strategy, options.upstreamPasses,     options.lowerFirst,
-          options.scalable,     options.tail};
+  return {options.vectorLength,
+          index32,
+          emitsParallelCode(options),
+          options.deterministic,
+          options.quick,
+          options.strategy,
+          options.upstreamPasses,
+          options.lowerFirst,
+          options.scalable,
+          options.tail,
+          options.figures};
 }
 
 /// Changes whenever the library or program that holds this compiler is built anew; the same for copies of one
@@ -123,11 +131,11 @@ std::string cacheKeyHead(const Options &options) {
   static const std::string compiler = compilerVersion();
   return fmt::format(
       "{}\n{} {} {}\nplanned for {}\nstrict {:d} drop {:d} vl {} scalable {:d} tail {} wide {:d} strategy {} "
-      "parallel {:d} deterministic {:d} quick {:d} passes {} first {}\n",
+      "parallel {:d} deterministic {:d} quick {:d} passes {} first {} figures {}\n",
       compiler, host().triple, host().cpu, host().features, iteration::printCpu(host().plan),
       options.strictFp, options.dropZeros, options.vectorLength, options.scalable, options.tail,
       options.wideIndices, options.strategy, emitsParallelCode(options), options.deterministic, options.quick,
-      options.upstreamPasses, options.lowerFirst);
+      options.upstreamPasses, options.lowerFirst, options.figures);
 }
 
 /// Everything the object code of a program depends on, as text: the program, the types and formats of its
@@ -163,6 +171,8 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
   for (unsigned t = 0; t < program.tensors.size(); ++t) {
     if (const auto bytes = passes::tableBytes(program, t))
       key += program.tensors[t].name + " of " + std::to_string(*bytes) + " bytes\n";
+    if (!options.anySize && passes::mostBytes(program, t))
+      key += program.tensors[t].name + " in caches\n";
     if (const auto length = passes::segmentLength(program, t))
       key += program.tensors[t].name + " segments of " + std::to_string(*length) + "\n";
   }

@@ -22,6 +22,9 @@ struct Options {
   int64_t workPerThread =
       0; ///< stored entries that make another thread profitable; 0: the cost model's. For tests
   std::string upstreamPasses = {}; ///< MLIR's, of functions, run between all passes. For tests
+  /// Of the processor that code is planned for, in place of its own. For tests that need the code for tensors
+  /// larger than the caches.
+  std::map<std::string, int64_t> figures = {};
   uint64_t lowerFirst = 0; ///< draws loops over sets that are lowered before the others; 0: none. For tests
   /// Runs one task of a parallel region, on its thread. For tests that observe tasks.
   std::function<void(const std::function<void()> &run)> aroundTask = {};

@@ -39,6 +39,7 @@ struct Cpu {
   int64_t prefetchRows = 0;        ///< iterations: rows of an operand without locality
   int64_t prefetchWideRows = 0;    ///< the same of rows of costs.wideRow cache lines or more
   int64_t prefetchRowLines = 0;    ///< cache lines of a scattered row; the hardware goes on from them
+  int64_t prefetchElements = 0;    ///< iterations: elements of an operand that no cache holds
   bool prefetchFollowing = false;  ///< beside scattered rows, those of operands that are read in order
   /// Rows of an operand without locality go into L2: more are on their way than L1 waits for.
   bool prefetchIntoL2 = false;
@@ -58,13 +59,13 @@ struct FigureBounds {
 /// Calls `figure` with the name in the IR, the value and the bounds of each figure. `AnyCpu`: Cpu or const
 /// Cpu.
 template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Callable figure) {
-  constexpr FigureBounds yesOrNo{0, 1}, bytes{1 << 10, int64_t(1) << 40}, distance{0, 1 << 20}, count{1, 64};
+  constexpr FigureBounds yesOrNo{0, 1}, bytes{1 << 10, int64_t(1) << 40}, caches{1, int64_t(1) << 40}, distance{0, 1 << 20}, count{1, 64};
   figure("vector_bits", cpu.vectorBits, FigureBounds{64, 2048, /*powerOfTwo=*/true});
   figure("registers", cpu.registers, FigureBounds{4, 1024});
   figure("l1", cpu.l1, bytes);
-  figure("l2", cpu.l2, bytes);
+  figure("l2", cpu.l2, caches);
   figure("shared_cache", cpu.sharedCache, bytes);
-  figure("resident_bytes", cpu.residentBytes, bytes);
+  figure("resident_bytes", cpu.residentBytes, caches);
   figure("line", cpu.line, FigureBounds{16, 1024, /*powerOfTwo=*/true});
   figure("gathers", cpu.gathers, yesOrNo);
   figure("local_elements", cpu.localElements, FigureBounds{0, int64_t(1) << 40});
@@ -81,6 +82,7 @@ template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Ca
   figure("prefetch_rows", cpu.prefetchRows, distance);
   figure("prefetch_wide_rows", cpu.prefetchWideRows, distance);
   figure("prefetch_row_lines", cpu.prefetchRowLines, FigureBounds{1, kWholeRow});
+  figure("prefetch_elements", cpu.prefetchElements, distance);
   figure("prefetch_following", cpu.prefetchFollowing, yesOrNo);
   figure("prefetch_into_l2", cpu.prefetchIntoL2, yesOrNo);
   figure("prefetch_trees", cpu.prefetchTrees, distance);

@@ -36,6 +36,7 @@ constexpr CpuFigure kGeneric[] = {
     {"prefetch_rows", 6, kNoOther},
     {"prefetch_wide_rows", 6, "not measured: as prefetch_rows"},
     {"prefetch_row_lines", 1, "077"},
+    {"prefetch_elements", 0, "not measured: began with znver4"},
     {"prefetch_following", false, "not measured: began with sapphirerapids"},
     {"prefetch_into_l2", false, "not measured: began with znver4"},
     {"prefetch_trees", 6, "not measured: as prefetch_rows"},
@@ -69,7 +70,8 @@ constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10,
 
 constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet},      {"l2", 1 << 20, kDataSheet},
                                  {"prefetch_into_l2", true, "129"}, {"prefetch_rows", 61, "129"},
-                                 {"prefetch_wide_rows", 23, "129"}, {"prefetch_row_lines", kWholeRow, "129"}};
+                                 {"prefetch_wide_rows", 23, "129"}, {"prefetch_row_lines", kWholeRow, "129"},
+                                 {"prefetch_elements", 128, "131"}};
 
 constexpr CpuFigure kZnver5[] = {
     {"l1", 48 << 10, kDataSheet},

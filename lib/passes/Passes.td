@@ -664,7 +664,7 @@ def Prefetch : FunctionPass<"tulle-prefetch", memref # scf # arith # llvm, "Pref
   In a loop whose `tulle.loop` says `prefetch = {B = n}`, each iteration prefetches what the one n iterations later reads of the buffers whose
   argument has `tulle.name = "B"`: the address is computed as it is there, from coordinates that are loaded ahead, as far as there are some. Of
   a loop inside that reads consecutive elements these are all of its lines, of another one the first element. Segments that are selected so are
-  looked up twice as far ahead as their entries. Afterwards the loop says 0: nothing else is prefetched.
+  looked up twice as far ahead as their entries. With `prefetch_into_l2` of `tulle.cpu` they go into the second-level cache. Afterwards the loop says 0: nothing else is prefetched.
 
   It is an error where nothing of that operand is at an address that can be computed ahead.
 }]>;
@@ -675,6 +675,12 @@ def PrefetchRows : FunctionPass<"tulle-prefetch-rows", memref # scf # arith # ll
   larger than the caches of a core, rows have two cache lines, and elements of q and r that are close to each other select rows that are far apart: a test at run time,
   before the loops around. Of a row, `prefetch_row_lines` of `tulle.cpu` are prefetched, since a hardware prefetcher goes on with it; with `prefetch_into_l2`, into the second-level cache. Rows that
   registers hold over p are up to `tulle-register-tiles`, and those of sums over k to `tulle-vectorize`.
+}]>;
+
+def PrefetchElements : FunctionPass<"tulle-prefetch-elements", memref # scf # arith, "Prefetch the elements that integers of later iterations select", [{
+  An innermost `for p: … x[crd[p]] …` that stores nothing at integers, with all loops around it, gets a version in which each iteration prefetches the element that
+  the one `prefetch_elements` of `tulle.cpu` later selects, as far as crd has elements: also those of the segments behind. It runs where x is larger than what stays in the
+  caches (`resident_bytes`), and elements of crd that are close to each other select elements of x that are far apart: a test at run time before the loops.
 }]>;
 
 def CacheRegisters : FunctionPass<"tulle-cache-registers", vector # arith # scf # memref, "Hold in registers what loops read or update of a tensor, as a schedule says", [{
@@ -770,7 +776,8 @@ def Noalias : ModulePass<"tulle-noalias", llvm, "Mark the buffer arguments of st
 def Entry : ModulePass<"tulle-entry", llvm, "Add entry functions that take arguments from an array of 8-byte slots", [{
   Runs on the LLVM dialect. `@NAME_entry(ptr)` is added for every statement. Slot k holds argument k of the statement: five slots for a
   memref (data, data, 0, count, 1), one for an index. Memrefs that the statement returns come back in the slots behind, five each. The statements
-  themselves become private to the module and are never inlined, which would weaken their alias facts. The module's `tulle.cpu` is removed: no
+  themselves become private to the module and are never inlined, which would weaken their alias facts; nor are other private functions: outlined regions
+  have registers of their own. The module's `tulle.cpu` is removed: no
   pass chooses after this, and LLVM's own tools can read the module.
 }]>;
 

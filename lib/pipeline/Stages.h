@@ -50,6 +50,7 @@ struct Options {
   uint64_t lowerFirst = 0;   ///< draws loops over sets that are lowered before the others; 0: none. For tests
   bool scalable = false;     ///< vectorLength elements are those of one granule of a scalable vector
   std::string tail = "auto"; ///< the iterations behind the last whole vector, as in tulle-vectorize
+  std::map<std::string, int64_t> figures; ///< of the processor, in place of its own. For tests
 };
 
 /// The passes from the stage before to `stage`, as text; empty where none are needed.

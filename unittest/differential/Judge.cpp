@@ -168,6 +168,14 @@ static engine::Options optionsOf(const Case &c) {
   // Nor does it matter in which order loops over sets become loops over positions.
   if (lowerLoops.value_or(c.seed / 3 % 6 == 1))
     options.lowerFirst = c.seed + 1;
+  // Versions of loops for what no cache holds, and for many rows, run on these small tensors.
+  if (c.seed / 18 % 3 == 1)
+    options.figures = {{"l2", 1},
+                       {"resident_bytes", 1},
+                       {"sampled_rows", 1},
+                       {"prefetch_rows", 3},
+                       {"prefetch_wide_rows", 2},
+                       {"prefetch_elements", 60}};
   return options;
 }
 

@@ -71,10 +71,19 @@ void addEntry(LLVM::LLVMFuncOp statement) {
   LLVM::ReturnOp::create(b, ValueRange{});
 }
 
+/// An outlined region is a function of its own, with registers of its own (convert-to-llvm drops
+/// `no_inline`).
+void keepApart(LLVM::LLVMFuncOp function) {
+  function.setLinkage(LLVM::Linkage::Internal);
+  function.setNoInline(true);
+}
+
 struct EntryPass : impl::EntryBase<EntryPass> {
   void runOnOperation() override {
     auto statements = llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>());
     for (LLVM::LLVMFuncOp statement : statements) {
+      if (!statement.isExternal() && statement.isPrivate())
+        keepApart(statement);
       if (statement.isExternal() || !statement.getName().starts_with("statement"))
         continue;
       if (!returnedParts(statement.getFunctionType().getReturnType())) {
@@ -88,8 +97,7 @@ struct EntryPass : impl::EntryBase<EntryPass> {
           return signalPassFailure();
         }
       addEntry(statement);
-      statement.setLinkage(LLVM::Linkage::Internal);
-      statement.setNoInline(true);
+      keepApart(statement);
     }
     // LLVM's own tools read the result, and refuse attributes of dialects that they do not have.
     getOperation()->removeAttr(dialect::kCpuAttr);

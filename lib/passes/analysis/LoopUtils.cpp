@@ -253,8 +253,8 @@ Value storeApart(OpBuilder &b, Location loc, Value size, Value tensor,
   return loop.getResult(0);
 }
 
-void emitPrefetch(OpBuilder &b, Location loc, Value buffer, Value index, bool isWrite) {
-  memref::PrefetchOp::create(b, loc, buffer, index, isWrite, /*localityHint=*/3, /*isDataCache=*/true);
+void emitPrefetch(OpBuilder &b, Location loc, Value buffer, Value index, bool isWrite, unsigned locality) {
+  memref::PrefetchOp::create(b, loc, buffer, index, isWrite, locality, /*isDataCache=*/true);
 }
 
 void clonePrologue(OpBuilder &b, scf::ForOp loop, Value iteration, IRMapping &map) {

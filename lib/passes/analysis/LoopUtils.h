@@ -186,9 +186,11 @@ mlir::scf::ForOp forSteps(mlir::OpBuilder &b, mlir::Location loc, mlir::Value lo
 mlir::Value storeApart(mlir::OpBuilder &b, mlir::Location loc, mlir::Value size, mlir::Value tensor,
                        llvm::function_ref<mlir::Value(mlir::Value at, mlir::Value carried)> body);
 
-/// Emits the prefetch of an element into L1.
+/// The locality of prefetches into L1, and into L2.
+inline constexpr unsigned kIntoL1 = 3, kIntoL2 = 2;
+/// Emits the prefetch of an element.
 void emitPrefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer, mlir::Value index,
-                  bool isWrite = false);
+                  bool isWrite = false, unsigned locality = kIntoL1);
 
 /// Clones the body of a loop of a nest, for this iteration, without the loop at its end, and extends `map`.
 void clonePrologue(mlir::OpBuilder &b, mlir::scf::ForOp loop, mlir::Value iteration, mlir::IRMapping &map);

@@ -34,7 +34,7 @@ struct VectorizationLegality {
   llvm::SmallVector<Reduction> reductions; ///< one per loop-carried value
   unsigned widestBits = 0;                 ///< of elements loaded, stored or reduced
   bool gathers = false;                    ///< some load is indirect
-  bool prefetches = false;                 ///< as a schedule says
+  bool prefetches = false;                 ///< of what later iterations load
   bool scatters = false;                   ///< some store is indirect
   bool branches = false;                   ///< some operations are conditional
   /// Buffers whose first element inactive lanes of scalarized gathers load.

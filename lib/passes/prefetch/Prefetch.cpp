@@ -13,12 +13,21 @@ namespace tulle::passes {
 
 using namespace mlir;
 
-StringRef operandOf(Value buffer) {
+/// What is said of an argument; null for other buffers.
+static Attribute factOf(Value buffer, StringRef name) {
   auto argument = dyn_cast<BlockArgument>(buffer);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  auto name = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), dialect::kNameAttr)
-                       : StringAttr();
+  return function ? function.getArgAttr(argument.getArgNumber(), name) : Attribute();
+}
+
+StringRef operandOf(Value buffer) {
+  auto name = dyn_cast_or_null<StringAttr>(factOf(buffer, dialect::kNameAttr));
   return name ? name.getValue() : StringRef();
+}
+
+bool hasAtMost(Value buffer, int64_t bytes) {
+  auto most = dyn_cast_or_null<IntegerAttr>(factOf(buffer, dialect::kMostBytesAttr));
+  return most && most.getInt() <= bytes;
 }
 
 bool isPrefetchScheduled(scf::ForOp loop, Value buffer) {
@@ -53,8 +62,9 @@ Access accessOf(Operation *op) {
 /// The prefetches of one operand in the iterations of a loop.
 class LoopPrefetch : levels::Indices {
 public:
-  LoopPrefetch(scf::ForOp loop, StringRef operand, int64_t distance, int64_t line)
-      : Indices(loop), loop(loop), distance(distance), line(line) {
+  LoopPrefetch(scf::ForOp loop, StringRef operand, int64_t distance, const iteration::Cpu &cpu)
+      : Indices(loop), loop(loop), distance(distance), line(cpu.line),
+        locality(cpu.prefetchIntoL2 ? kIntoL2 : kIntoL1) {
     loop.getBody()->walk([&](Operation *op) {
       if (Access access = accessOf(op); access.buffer && operandOf(access.buffer) == operand)
         add(access, op);
@@ -77,6 +87,7 @@ private:
   };
   scf::ForOp loop;
   int64_t distance, line;
+  unsigned locality;
   SmallVector<Found> accesses;
   Operation *last = nullptr; ///< that has been emitted into the loop's body
   llvm::DenseSet<std::pair<Value, std::pair<Value, int64_t>>> emitted; ///< buffer, index, line behind it
@@ -206,7 +217,7 @@ private:
       return emitLines(found, later);
     Value index = valueIn(found.access.index, later);
     if (isNew(found.access.buffer, index))
-      emitPrefetch(b, loc, found.access.buffer, index);
+      emitPrefetch(b, loc, found.access.buffer, index, /*isWrite=*/false, locality);
   }
 
   int64_t lineElements(Value buffer) const {
@@ -220,7 +231,8 @@ private:
     auto lines = forSteps(b, loc, begin, end, constant(lineElements(found.access.buffer)), [&](Value at) {
       IRMapping inside = later;
       inside.map(inner.getInductionVar(), at);
-      emitPrefetch(b, loc, found.access.buffer, valueIn(found.access.index, inside));
+      Value index = valueIn(found.access.index, inside);
+      emitPrefetch(b, loc, found.access.buffer, index, /*isWrite=*/false, locality);
     });
     disableLoopTransforms(lines);
   }
@@ -294,7 +306,7 @@ struct PrefetchPass : impl::PrefetchBase<PrefetchPass> {
           continue;
         auto &[found, any] = asked[{attr.getIndex(), named.getName()}];
         any = loop;
-        found |= LoopPrefetch(loop, named.getName(), distance, model.cpu.line).emit();
+        found |= LoopPrefetch(loop, named.getName(), distance, model.cpu).emit();
         markAsDone(loop, named.getName());
       }
     }

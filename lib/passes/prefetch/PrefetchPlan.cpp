@@ -18,12 +18,15 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
     : IndicesAt(b, outerLoop.getLoc()), outer(outerLoop), residentBytes(cpu.residentBytes),
       coreBytes(cpu.l2) {
   scf::ForOp loop = inner.loop;
+  const bool selectsElements = outer == loop;
+  const LaneShape shape = selectsElements ? LaneShape::Varying : LaneShape::Consecutive;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     SetVector<Operation *> found;
     bool loads = false;
     Value index = load.getIndices()[0];
-    if (inner.shapeOf(index) != LaneShape::Consecutive || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
-        isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads))
+    if (inner.shapeOf(index) != shape || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
+        isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads) ||
+        (selectsElements && (!loads || hasAtMost(load.getMemRef(), residentBytes))))
       continue;
     if (!loads && isFunctionOfIndex(index, loop, outer)) {
       shared.push_back(load);
@@ -79,6 +82,10 @@ bool PrefetchPlan::addAddress(Value value, SetVector<Operation *> &found, bool &
 void PrefetchPlan::cloneAddresses(Value p, IRMapping &map) {
   for (memref::LoadOp load : coordinates)
     p = min(p, sub(sizeOf(load.getMemRef()), constant(1)));
+  cloneAddressesAt(p, map);
+}
+
+void PrefetchPlan::cloneAddressesAt(Value p, IRMapping &map) {
   map.map(scf::ForOp(outer).getInductionVar(), p);
   for (Operation *op : addresses)
     b.clone(*op, map);
@@ -172,8 +179,8 @@ Value PrefetchPlan::areLargerThan(int64_t bytes) {
 void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations, bool intoL2) {
   for (memref::LoadOp load : rows)
     for (Value k : iterations)
-      memref::PrefetchOp::create(b, loc, load.getMemRef(), indexAt(load, later, k), /*isWrite=*/false,
-                                 /*localityHint=*/intoL2 ? 2 : 3, /*isDataCache=*/true);
+      emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, k), /*isWrite=*/false,
+                   intoL2 ? kIntoL2 : kIntoL1);
 }
 
 void PrefetchPlan::prefetchFollowing(const IRMapping &later, Value iteration) {

@@ -7,10 +7,11 @@
 
 namespace tulle::passes {
 
-/// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`): no hardware prefetcher
-/// covers their beginnings.
+/// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`), or of a loop from such
+/// elements (`x[crd[p]]`), which are rows of one: no hardware prefetcher covers their beginnings.
 class PrefetchPlan : levels::IndicesAt {
 public:
+  /// Of the loads of `inner`, which is inside of `outer`, or, for elements, the loop itself.
   PrefetchPlan(mlir::OpBuilder &b, mlir::scf::ForOp outer, const VectorizationLegality &inner,
                const iteration::Cpu &cpu);
 
@@ -22,6 +23,8 @@ public:
   /// Maps what the rows' addresses in iteration `p` are computed from, in the outer loop's body, to clones;
   /// past the last coordinate, of the last one.
   void cloneAddresses(Value p, mlir::IRMapping &map);
+  /// The same where every coordinate buffer has an element at `p`.
+  void cloneAddressesAt(Value p, mlir::IRMapping &map);
   /// At run time: whether the rows of some operand in the iterations `begin` … `end - 1` of the outer loop
   /// are too far apart to be cache-resident. Of fewer than `least` iterations, the `least` from the first on
   /// count. `map`: clones of what the loops around define.
@@ -36,6 +39,8 @@ public:
   Value areConsecutive(const mlir::IRMapping &map, Value begin, Value end, int64_t elements);
   /// At run time: whether some operand is larger than the caches of a core.
   Value areLarge() { return areLargerThan(coreBytes); }
+  /// At run time: whether some operand is larger than what stays in the caches.
+  Value exceedCaches() { return areLargerThan(residentBytes); }
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
   /// inner loop, into the L1 cache, or only into the L2 cache.
   void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations, bool intoL2 = false);
@@ -64,6 +69,8 @@ private:
 /// The operand that a buffer is of, by its name; empty for others. Functions name the buffers of what a
 /// schedule says is prefetched.
 llvm::StringRef operandOf(mlir::Value buffer);
+/// Whether the buffer is an argument that is known to have no more bytes.
+bool hasAtMost(mlir::Value buffer, int64_t bytes);
 /// Whether the schedule says of the loop, or of one around it, whether the buffer's operand is prefetched:
 /// then nothing else decides.
 bool isPrefetchScheduled(mlir::scf::ForOp loop, mlir::Value buffer);

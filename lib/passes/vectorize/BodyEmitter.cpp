@@ -354,10 +354,12 @@ bool BodyEmitter::forEachReloaded(Value index, function_ref<void(Value)> emit) {
 /// Of each lane, or of the first of consecutive ones.
 void BodyEmitter::emitPrefetches(memref::PrefetchOp prefetch) {
   Value index = prefetch.getIndices()[0], buffer = scalar(prefetch.getMemref());
+  auto emitAt = [&](Value at) {
+    emitPrefetch(b, loc, buffer, at, prefetch.getIsWrite(), prefetch.getLocalityHint());
+  };
   if (shapeOf(index) != LaneShape::Varying)
-    return emitPrefetch(b, loc, buffer, scalar(index), prefetch.getIsWrite());
-  forEachLane(index, readsInactiveLanes ? Value() : maskAt(prefetch),
-              [&](Value at) { emitPrefetch(b, loc, buffer, at, prefetch.getIsWrite()); });
+    return emitAt(scalar(index));
+  forEachLane(index, readsInactiveLanes ? Value() : maskAt(prefetch), emitAt);
 }
 
 void BodyEmitter::emitStore(memref::StoreOp store, Value value, Value mask, bool nonTemporal) {

@@ -58,7 +58,9 @@ public:
     if (lanes.scalable)
       step = times(step, vector::VectorScaleOp::create(b, loc));
     Values coordinates, results(loop.getInitArgs());
-    if (!legality.branches && !lanes.scalable && !lanes.scalarizeGathers && model.cpu.localElements != 0)
+    // Elements that are prefetched are not local.
+    if (!legality.branches && !legality.prefetches && !lanes.scalable && !lanes.scalarizeGathers &&
+        model.cpu.localElements != 0)
       coordinates = gatherCoordinates(legality);
     // LLVM's SLP vectorizer would make gathers of the loads again.
     if (!coordinates.empty() || (legality.gathers && lanes.scalarizeGathers))
@@ -356,9 +358,8 @@ bool isSegment(scf::ForOp loop) {
 bool isCopiedRow(const VectorizationLegality &legality) {
   scf::ForOp loop = legality.loop;
   return !legality.scatters && loop->getParentOfType<scf::ForOp>() &&
-         llvm::any_of(loop.getBody()->getOps<memref::StoreOp>(), [&](memref::StoreOp store) {
-           return store.getIndices()[0] != loop.getInductionVar();
-         });
+         llvm::any_of(loop.getBody()->getOps<memref::StoreOp>(),
+                      [&](memref::StoreOp store) { return store.getIndices()[0] != loop.getInductionVar(); });
 }
 
 /// Whether an iteration computes so much that a masked vector is faster than some of them one by one.
@@ -370,6 +371,15 @@ bool isComputeIntensive(scf::ForOp loop) {
     else if (op.getNumResults() == 1 && isa<FloatType>(op.getResult(0).getType()) && !isa<memref::LoadOp>(op))
       ++work;
   return work >= 8;
+}
+
+/// Whether the loop prefetches elements that later iterations select, and does little with them: vectors
+/// would wait for the same memory (experiment 131).
+bool isBoundByPrefetch(const VectorizationLegality &legality) {
+  auto prefetches = scf::ForOp(legality.loop).getBody()->getOps<memref::PrefetchOp>();
+  return !isComputeIntensive(legality.loop) && llvm::any_of(prefetches, [&](memref::PrefetchOp prefetch) {
+    return legality.shapeOf(prefetch.getIndices()[0]) == LaneShape::Varying;
+  });
 }
 
 //===--- The pass ---===//
@@ -415,6 +425,12 @@ struct VectorizePass : impl::VectorizeBase<VectorizePass> {
       }
       if (!legality) {
         remarkMissed(loop, missed);
+        continue;
+      }
+      if (!scheduled && !scheduledUnroll(loop) && !vl && !isMasked() && isBoundByPrefetch(*legality)) {
+        disableLoopTransforms(loop);
+        if (auto rows = loop->getParentOfType<scf::ForOp>(); rows && !hasLoopAnnotation(rows))
+          disableUnrolling(rows);
         continue;
       }
       if (!scheduled && !scheduledUnroll(loop) && isPredicated(*legality, model)) {

@@ -1,0 +1,143 @@
+// RUN: tulle-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tulle-prefetch-elements))' | FileCheck %s
+// RUN: sed 's/<znver4>/<x86-64-v4>/' %s | tulle-opt --split-input-file --pass-pipeline='builtin.module(func.func(tulle-prefetch-elements))' | FileCheck %s --check-prefix=NONE
+// NONE-NOT: memref.prefetch
+
+// A product with a vector, in two versions. Where x is larger than what stays in the caches, and coordinates that stand 64
+// apart select elements that are remote, the element that the coordinate 128 later selects is prefetched into the
+// second-level cache, also where that is one of a later row, but none behind the last. That version is a function of its own.
+// CHECK-LABEL: func.func @spmv(
+// CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{[a-z0-9]*}}: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
+// CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
+// CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c1048576
+// CHECK: %[[SCATTERED:.*]] = scf.if %[[LARGE]] -> (i1)
+// CHECK: scf.if %{{.*}} -> (i1)
+// CHECK: memref.load %[[CRD]]
+// CHECK: memref.load %[[CRD]]
+// CHECK: arith.cmpi ugt
+// CHECK: scf.if %[[SCATTERED]] {
+// CHECK: scf.execute_region no_inline {
+// CHECK: scf.for
+// CHECK: memref.load %[[POS]]
+// CHECK: %[[END:.*]] = memref.load %[[POS]]
+// CHECK: %[[LAST:.*]] = arith.index_cast %[[END]]
+// CHECK: %[[COUNT:.*]] = memref.dim %[[CRD]]
+// CHECK: %[[BEHIND:.*]] = arith.subi %[[COUNT]], %[[LAST]]
+// CHECK: %[[AHEAD:.*]] = arith.minsi %c128, %[[BEHIND]]
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to %[[LAST]]
+// CHECK: %[[LATER:.*]] = arith.addi %[[P]], %[[AHEAD]]
+// CHECK: %[[INTEGER:.*]] = memref.load %[[CRD]][%[[LATER]]]
+// CHECK: %[[J:.*]] = arith.index_castui %[[INTEGER]]
+// CHECK: memref.prefetch %[[X]][%[[J]]], read, locality<2>
+// CHECK-NOT: memref.prefetch
+// CHECK: memref.store {{.*}}, %[[Y]]
+// CHECK: } else {
+// CHECK-NOT: memref.prefetch
+// CHECK: memref.store {{.*}}, %[[Y]]
+module attributes {tulle.cpu = #tulle.cpu<znver4>} {
+func.func @spmv(%pos: memref<?xi32>, %crd: memref<?xi32>, %val: memref<?xf64>, %x: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %i = %c0 to %n step %c1 {
+    %next = arith.addi %i, %c1 : index
+    %b = memref.load %pos[%i] : memref<?xi32>
+    %begin = arith.index_cast %b : i32 to index
+    %e = memref.load %pos[%next] : memref<?xi32>
+    %end = arith.index_cast %e : i32 to index
+    %sum = scf.for %p = %begin to %end step %c1 iter_args(%acc = %zero) -> (f64) {
+      %integer = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %integer : i32 to index
+      %a = memref.load %val[%p] : memref<?xf64>
+      %v = memref.load %x[%j] : memref<?xf64>
+      %product = arith.mulf %a, %v : f64
+      %more = arith.addf %acc, %product fastmath<reassoc> : f64
+      scf.yield %more : f64
+    } {tulle.loop = #tulle.loop<reduction>}
+    memref.store %sum, %y[%i] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
+}
+
+// -----
+
+// Loops of one nest have one version, which prefetches for all of them, where some are worth it.
+// CHECK-LABEL: func.func @two(
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<?xi32>, %{{[a-z0-9]*}}: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Z:[a-z0-9]*]]: memref<?xf64>
+// CHECK: %[[OF_X:.*]] = scf.if %{{.*}} -> (i1)
+// CHECK: memref.dim %[[Z]]
+// CHECK: %[[OF_Z:.*]] = scf.if %{{.*}} -> (i1)
+// CHECK: %[[EITHER:.*]] = arith.ori %[[OF_X]], %[[OF_Z]]
+// CHECK: scf.if %[[EITHER]] {
+// CHECK: memref.prefetch %[[X]]
+// CHECK: memref.prefetch %[[Z]]
+// CHECK: } else {
+// CHECK-NOT: memref.prefetch
+// CHECK: return
+module attributes {tulle.cpu = #tulle.cpu<znver4>} {
+func.func @two(%crd: memref<?xi32>, %other: memref<?xi32>, %x: memref<?xf64>, %z: memref<?xf64>, %y: memref<?xf64>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f64
+  scf.for %i = %c0 to %n step %c1 {
+    %sum = scf.for %p = %c0 to %m step %c1 iter_args(%acc = %zero) -> (f64) {
+      %integer = memref.load %crd[%p] : memref<?xi32>
+      %j = arith.index_castui %integer : i32 to index
+      %v = memref.load %x[%j] : memref<?xf64>
+      %more = arith.addf %acc, %v fastmath<reassoc> : f64
+      scf.yield %more : f64
+    } {tulle.loop = #tulle.loop<reduction>}
+    %product = scf.for %p = %c0 to %m step %c1 iter_args(%acc = %sum) -> (f64) {
+      %integer = memref.load %other[%p] : memref<?xi32>
+      %j = arith.index_castui %integer : i32 to index
+      %v = memref.load %z[%j] : memref<?xf64>
+      %more = arith.addf %acc, %v fastmath<reassoc> : f64
+      scf.yield %more : f64
+    } {tulle.loop = #tulle.loop<reduction>}
+    memref.store %product, %y[%i] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
+}
+
+// -----
+
+// Nothing is prefetched of a vector that is known to stay in the caches, where elements are stored at the integers as well,
+// where they are no function of an integer at the loop's own index, or where the integers are those of a row only.
+// CHECK-LABEL: func.func @none(
+// CHECK-NOT: memref.prefetch
+module attributes {tulle.cpu = #tulle.cpu<znver4>} {
+func.func @none(%crd: memref<?xi32>, %x: memref<?xf64> {tulle.most_bytes = 8388608 : i64}, %z: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  scf.for %p = %c0 to %n step %c1 {
+    %integer = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %integer : i32 to index
+    %v = memref.load %x[%j] : memref<?xf64>
+    memref.store %v, %y[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  scf.for %p = %c0 to %n step %c1 {
+    %integer = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %integer : i32 to index
+    %v = memref.load %z[%j] : memref<?xf64>
+    memref.store %v, %y[%j] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  scf.for %p = %c0 to %n step %c1 {
+    %j = arith.muli %p, %c3 : index
+    %v = memref.load %z[%j] : memref<?xf64>
+    memref.store %v, %y[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  scf.for %i = %c0 to %n step %c1 {
+    %row = memref.alloc(%n) : memref<?xi32>
+    scf.for %p = %c0 to %n step %c1 {
+      %integer = memref.load %row[%p] : memref<?xi32>
+      %j = arith.index_castui %integer : i32 to index
+      %v = memref.load %z[%j] : memref<?xf64>
+      memref.store %v, %y[%p] : memref<?xf64>
+    } {tulle.loop = #tulle.loop<parallel>}
+    memref.dealloc %row : memref<?xi32>
+  } {tulle.loop = #tulle.loop<reduction>}
+  return
+}
+}
