@@ -83,7 +83,7 @@ const AttributeRule ofArguments[] = {
     {kEntriesAttr, {}, isCount, "a number of entries, an i64"},
     {kSegmentAttr, {}, isCount, "a number of entries, an i64"},
     {kBytesAttr, {}, isCount, "a number of bytes, an i64"},
-    {kMostBytesAttr, {}, isCount, "a number of bytes, an i64"},
+    {kBytesBelowAttr, {}, isCount, "a number of bytes, an i64"},
     {kPatternAttr, {}, isCount, "a number, an i64"},
     {kSizesAttr, {}, isCounts, "numbers, an array<i64>"},
     {kDisjointAttr, {}, isGroups, "numbers, or -1 where nothing is known, an array<i64>"},

@@ -18,8 +18,8 @@ inline constexpr llvm::StringLiteral kSegmentAttr = "tulle.segment_length";
 /// How many bytes its elements take, all stored, where the caller knows and caches of a core do not hold
 /// them, rounded down to a power of two (i64).
 inline constexpr llvm::StringLiteral kBytesAttr = "tulle.bytes";
-/// How many bytes its elements take at most, where the caller knows that caches hold them (i64).
-inline constexpr llvm::StringLiteral kMostBytesAttr = "tulle.most_bytes";
+/// Its elements take fewer bytes, where the caller knows that caches hold them (i64).
+inline constexpr llvm::StringLiteral kBytesBelowAttr = "tulle.bytes_below";
 /// A number; arguments of one type with the same number store the same coordinates at the same positions,
 /// because one was made with the other's pattern.
 inline constexpr llvm::StringLiteral kPatternAttr = "tulle.pattern";

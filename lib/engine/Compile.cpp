@@ -171,7 +171,7 @@ static std::string cacheKey(const notation::Program &program, const Options &opt
   for (unsigned t = 0; t < program.tensors.size(); ++t) {
     if (const auto bytes = passes::tableBytes(program, t))
       key += program.tensors[t].name + " of " + std::to_string(*bytes) + " bytes\n";
-    if (!options.anySize && passes::mostBytes(program, t))
+    if (!options.anySize && passes::bytesBelow(program, t))
       key += program.tensors[t].name + " in caches\n";
     if (const auto length = passes::segmentLength(program, t))
       key += program.tensors[t].name + " segments of " + std::to_string(*length) + "\n";

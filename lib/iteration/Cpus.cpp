@@ -71,7 +71,7 @@ constexpr CpuFigure kZnver3[] = {{"l1", 32 << 10, kDataSheet}, {"l2", 512 << 10,
 constexpr CpuFigure kZnver4[] = {{"l1", 32 << 10, kDataSheet},      {"l2", 1 << 20, kDataSheet},
                                  {"prefetch_into_l2", true, "129"}, {"prefetch_rows", 61, "129"},
                                  {"prefetch_wide_rows", 23, "129"}, {"prefetch_row_lines", kWholeRow, "129"},
-                                 {"prefetch_elements", 128, "131"}};
+                                 {"prefetch_elements", 96, "131"}};
 
 constexpr CpuFigure kZnver5[] = {
     {"l1", 48 << 10, kDataSheet},

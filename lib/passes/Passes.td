@@ -679,7 +679,7 @@ def PrefetchRows : FunctionPass<"tulle-prefetch-rows", memref # scf # arith # ll
 
 def PrefetchElements : FunctionPass<"tulle-prefetch-elements", memref # scf # arith, "Prefetch the elements that integers of later iterations select", [{
   An innermost `for p: … x[crd[p]] …` that stores nothing at integers, with all loops around it, gets a version in which each iteration prefetches the element that
-  the one `prefetch_elements` of `tulle.cpu` later selects, as far as crd has elements: also those of the segments behind. It runs where x is larger than what stays in the
+  the one `prefetch_elements` of `tulle.cpu` later selects, as far as crd has elements: also those of the segments behind. It runs where x takes as much as stays in the
   caches (`resident_bytes`), and elements of crd that are close to each other select elements of x that are far apart: a test at run time before the loops.
 }]>;
 

@@ -2,13 +2,13 @@
 // RUN: sed 's/<znver4>/<x86-64-v4>/' %s | tulle-opt --split-input-file --pass-pipeline='builtin.module(func.func(tulle-prefetch-elements))' | FileCheck %s --check-prefix=NONE
 // NONE-NOT: memref.prefetch
 
-// A product with a vector, in two versions. Where x is larger than what stays in the caches, and coordinates that stand 64
-// apart select elements that are remote, the element that the coordinate 128 later selects is prefetched into the
+// A product with a vector, in two versions. Where x takes as much as stays in the caches, and coordinates that stand 64
+// apart select elements that are remote, the element that the coordinate 96 later selects is prefetched into the
 // second-level cache, also where that is one of a later row, but none behind the last. That version is a function of its own.
 // CHECK-LABEL: func.func @spmv(
 // CHECK-SAME: %[[POS:[a-z0-9]*]]: memref<?xi32>, %[[CRD:[a-z0-9]*]]: memref<?xi32>, %{{[a-z0-9]*}}: memref<?xf64>, %[[X:[a-z0-9]*]]: memref<?xf64>, %[[Y:[a-z0-9]*]]: memref<?xf64>
 // CHECK: %[[SIZE:.*]] = memref.dim %[[X]]
-// CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c1048576
+// CHECK: %[[LARGE:.*]] = arith.cmpi ugt, %[[SIZE]], %c1048575
 // CHECK: %[[SCATTERED:.*]] = scf.if %[[LARGE]] -> (i1)
 // CHECK: scf.if %{{.*}} -> (i1)
 // CHECK: memref.load %[[CRD]]
@@ -22,7 +22,7 @@
 // CHECK: %[[LAST:.*]] = arith.index_cast %[[END]]
 // CHECK: %[[COUNT:.*]] = memref.dim %[[CRD]]
 // CHECK: %[[BEHIND:.*]] = arith.subi %[[COUNT]], %[[LAST]]
-// CHECK: %[[AHEAD:.*]] = arith.minsi %c128, %[[BEHIND]]
+// CHECK: %[[AHEAD:.*]] = arith.minsi %c96, %[[BEHIND]]
 // CHECK: scf.for %[[P:.*]] = %{{.*}} to %[[LAST]]
 // CHECK: %[[LATER:.*]] = arith.addi %[[P]], %[[AHEAD]]
 // CHECK: %[[INTEGER:.*]] = memref.load %[[CRD]][%[[LATER]]]
@@ -107,7 +107,7 @@ func.func @two(%crd: memref<?xi32>, %other: memref<?xi32>, %x: memref<?xf64>, %z
 // CHECK-LABEL: func.func @none(
 // CHECK-NOT: memref.prefetch
 module attributes {tulle.cpu = #tulle.cpu<znver4>} {
-func.func @none(%crd: memref<?xi32>, %x: memref<?xf64> {tulle.most_bytes = 8388608 : i64}, %z: memref<?xf64>, %y: memref<?xf64>, %n: index) {
+func.func @none(%crd: memref<?xi32>, %x: memref<?xf64> {tulle.bytes_below = 8388608 : i64}, %z: memref<?xf64>, %y: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index

@@ -182,13 +182,13 @@ std::optional<int64_t> segmentLength(const notation::Program &program, unsigned 
   return length;
 }
 
-std::optional<int64_t> mostBytes(const notation::Program &program, unsigned tensor) {
-  constexpr int64_t most = int64_t(8) << 20;
+std::optional<int64_t> bytesBelow(const notation::Program &program, unsigned tensor) {
+  constexpr int64_t cached = int64_t(8) << 20;
   const notation::TensorDecl &decl = program.tensors[tensor];
   const bool isRead = decl.input || program.statements.size() > 1;
   const bool fits = isRead && decl.dims.size() == 1 && decl.dims[0] > 0 &&
-                    format::isAllDense(decl.encoding) && decl.dims[0] <= most / byteWidth(decl.type);
-  return fits ? std::optional(most) : std::nullopt;
+                    format::isAllDense(decl.encoding) && decl.dims[0] < cached / byteWidth(decl.type);
+  return fits ? std::optional(cached) : std::nullopt;
 }
 
 std::optional<int64_t> tableBytes(const notation::Program &program, unsigned tensor) {

@@ -24,9 +24,8 @@ std::optional<int64_t> segmentLength(const notation::Program &program, unsigned 
 /// 64 GiB at most; nothing where that is less than 4 MiB, or not known. Loops that select rows of several
 /// such tensors compete for caches.
 std::optional<int64_t> tableBytes(const notation::Program &program, unsigned tensor);
-/// What `tulle.most_bytes` says of a dense vector that is read: the bytes that caches hold, if it has no
-/// more.
-std::optional<int64_t> mostBytes(const notation::Program &program, unsigned tensor);
+/// What `tulle.bytes_below` says of a dense vector that is read: the bytes that caches hold, if it has fewer.
+std::optional<int64_t> bytesBelow(const notation::Program &program, unsigned tensor);
 
 /// One `func.func @statement<k>` per statement (HACKING.md, contract 1). The dialects of stage 1 must be
 /// loaded. Throws SyntaxError, pointing into program.text, for a sparse result that would be dense.

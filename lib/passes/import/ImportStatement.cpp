@@ -187,8 +187,8 @@ private:
     function.setArgAttr(number, dialect::kNameAttr, builder.getStringAttr(program.tensors[tensor].name));
     if (program.statements.size() > 1)
       function.setArgAttr(number, dialect::kSizesAttr, builder.getDenseI64ArrayAttr(facts[tensor].sizes));
-    if (const std::optional<int64_t> bytes = options.anySize ? std::nullopt : mostBytes(program, tensor))
-      function.setArgAttr(number, dialect::kMostBytesAttr, builder.getI64IntegerAttr(*bytes));
+    if (const std::optional<int64_t> bytes = options.anySize ? std::nullopt : bytesBelow(program, tensor))
+      function.setArgAttr(number, dialect::kBytesBelowAttr, builder.getI64IntegerAttr(*bytes));
     if (!facts[tensor].disjoint.empty())
       function.setArgAttr(number, dialect::kDisjointAttr,
                           builder.getDenseI64ArrayAttr(facts[tensor].disjoint));

@@ -346,8 +346,8 @@ func::FuncOp Lowering::createFunction() {
         for (Value field : fields)
           lowered.setArgAttr(cast<BlockArgument>(field).getArgNumber(), kNameAttr, name);
     }
-    if (Attribute most = func.getArgAttr(arg.getArgNumber(), kMostBytesAttr))
-      lowered.setArgAttr(cast<BlockArgument>(fields.back()).getArgNumber(), kMostBytesAttr, most);
+    if (Attribute below = func.getArgAttr(arg.getArgNumber(), kBytesBelowAttr))
+      lowered.setArgAttr(cast<BlockArgument>(fields.back()).getArgNumber(), kBytesBelowAttr, below);
     addStorage(arg, fields, sizes);
     storages.back()->noPadding = bool(func.getArgAttr(arg.getArgNumber(), kNoPaddingAttr));
   }

@@ -25,9 +25,9 @@ StringRef operandOf(Value buffer) {
   return name ? name.getValue() : StringRef();
 }
 
-bool hasAtMost(Value buffer, int64_t bytes) {
-  auto most = dyn_cast_or_null<IntegerAttr>(factOf(buffer, dialect::kMostBytesAttr));
-  return most && most.getInt() <= bytes;
+bool hasFewerBytes(Value buffer, int64_t bytes) {
+  auto below = dyn_cast_or_null<IntegerAttr>(factOf(buffer, dialect::kBytesBelowAttr));
+  return below && below.getInt() <= bytes;
 }
 
 bool isPrefetchScheduled(scf::ForOp loop, Value buffer) {

@@ -26,7 +26,7 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
     Value index = load.getIndices()[0];
     if (inner.shapeOf(index) != shape || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
         isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads) ||
-        (selectsElements && (!loads || hasAtMost(load.getMemRef(), residentBytes))))
+        (selectsElements && (!loads || hasFewerBytes(load.getMemRef(), residentBytes))))
       continue;
     if (!loads && isFunctionOfIndex(index, loop, outer)) {
       shared.push_back(load);

@@ -39,8 +39,8 @@ public:
   Value areConsecutive(const mlir::IRMapping &map, Value begin, Value end, int64_t elements);
   /// At run time: whether some operand is larger than the caches of a core.
   Value areLarge() { return areLargerThan(coreBytes); }
-  /// At run time: whether some operand is larger than what stays in the caches.
-  Value exceedCaches() { return areLargerThan(residentBytes); }
+  /// At run time: whether caches do not hold the elements of some operand.
+  Value exceedCaches() { return areLargerThan(residentBytes - 1); }
   /// Prefetches the cache lines of each row, whose address `later` has clones of, at these iterations of the
   /// inner loop, into the L1 cache, or only into the L2 cache.
   void prefetch(const mlir::IRMapping &later, mlir::ValueRange iterations, bool intoL2 = false);
@@ -69,8 +69,8 @@ private:
 /// The operand that a buffer is of, by its name; empty for others. Functions name the buffers of what a
 /// schedule says is prefetched.
 llvm::StringRef operandOf(mlir::Value buffer);
-/// Whether the buffer is an argument that is known to have no more bytes.
-bool hasAtMost(mlir::Value buffer, int64_t bytes);
+/// Whether the buffer is an argument that is known to have fewer bytes.
+bool hasFewerBytes(mlir::Value buffer, int64_t bytes);
 /// Whether the schedule says of the loop, or of one around it, whether the buffer's operand is prefetched:
 /// then nothing else decides.
 bool isPrefetchScheduled(mlir::scf::ForOp loop, mlir::Value buffer);
