@@ -59,7 +59,8 @@ struct FigureBounds {
 /// Calls `figure` with the name in the IR, the value and the bounds of each figure. `AnyCpu`: Cpu or const
 /// Cpu.
 template <typename AnyCpu, typename Callable> void forEachFigure(AnyCpu &cpu, Callable figure) {
-  constexpr FigureBounds yesOrNo{0, 1}, bytes{1 << 10, int64_t(1) << 40}, caches{1, int64_t(1) << 40}, distance{0, 1 << 20}, count{1, 64};
+  constexpr FigureBounds yesOrNo{0, 1}, bytes{1 << 10, int64_t(1) << 40}, caches{1, int64_t(1) << 40},
+      distance{0, 1 << 20}, count{1, 64};
   figure("vector_bits", cpu.vectorBits, FigureBounds{64, 2048, /*powerOfTwo=*/true});
   figure("registers", cpu.registers, FigureBounds{4, 1024});
   figure("l1", cpu.l1, bytes);
