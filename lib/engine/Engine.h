@@ -14,7 +14,8 @@ struct Options {
   bool scalable = false;     ///< vectorLength elements are those of one granule of a scalable vector
   std::string tail = "auto"; ///< the iterations behind the last whole vector: one of tailNames()
   bool wideIndices = false;  ///< gather with 64-bit indices even where coordinates fit 32
-  /// No size is a constant of the code, those of notation::fixedSizes neither, and none says what caches hold.
+  /// No size is a constant of the code, those of notation::fixedSizes neither, and none says what caches
+  /// hold.
   bool anySize = false;
   unsigned threads =
       0; ///< at most; 0: OMP_NUM_THREADS, else the cores this process may run on; 1: code without threads
