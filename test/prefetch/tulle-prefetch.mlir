@@ -91,6 +91,25 @@ func.func @none(%x: memref<?xf64> {tulle.name = "x"}, %n: index) {
 
 // -----
 
+// A processor whose first-level cache waits for few lines has them in the second one.
+// CHECK-LABEL: func.func @second_level(
+// CHECK: memref.prefetch %{{.*}}, read, locality<2>, data
+module attributes {tulle.cpu = #tulle.cpu<znver4>} {
+func.func @second_level(%crd: memref<?xi32>, %x: memref<?xf64> {tulle.name = "x"}, %y: memref<?xf64>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %p = %c0 to %n step %c1 {
+    %c = memref.load %crd[%p] : memref<?xi32>
+    %j = arith.index_castui %c : i32 to index
+    %v = memref.load %x[%j] : memref<?xf64>
+    memref.store %v, %y[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel, index = i, directives = <prefetch = {x = 8 : i64}>>}
+  return
+}
+}
+
+// -----
+
 func.func @unknown(%x: memref<?xf64> {tulle.name = "x"}, %y: memref<?xf64>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
