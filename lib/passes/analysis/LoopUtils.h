@@ -16,6 +16,8 @@ inline bool hasUnitStep(mlir::scf::ForOp loop) { return mlir::matchPattern(loop.
 
 /// The bits of an element in memory.
 inline int64_t bitsOf(mlir::Type element) {
+  if (element.isIndex())
+    return mlir::IndexType::kInternalStorageBitWidth;
   auto complex = mlir::dyn_cast<mlir::ComplexType>(element);
   return complex ? 2 * bitsOf(complex.getElementType()) : int64_t(element.getIntOrFloatBitWidth());
 }

@@ -19,8 +19,8 @@ using namespace mlir;
 /// The elements that a loop's later iterations select.
 class LaterElements : levels::Indices {
 public:
-  LaterElements(const VectorizationLegality &legality, const iteration::Cpu &cpu)
-      : Indices(legality.loop), loop(legality.loop), cpu(cpu), elements(b, loop, legality, cpu) {
+  LaterElements(scf::ForOp loop, const iteration::Cpu &cpu)
+      : Indices(loop), loop(loop), cpu(cpu), elements(b, loop, cpu) {
     if (elements.any())
       outermost = elements.outermostPlace({});
   }
@@ -79,18 +79,18 @@ void addPrefetches(Operation *nest, ArrayRef<std::unique_ptr<LaterElements>> loo
   });
 }
 
+/// Whether what the loop loads is prefetched by whoever made it.
+bool prefetches(scf::ForOp loop) { return !loop.getBody()->getOps<memref::PrefetchOp>().empty(); }
+
 struct PrefetchElementsPass : impl::PrefetchElementsBase<PrefetchElementsPass> {
   void runOnOperation() override {
     const iteration::CostModel model = dialect::costModel(getOperation());
     llvm::MapVector<Operation *, std::vector<std::unique_ptr<LaterElements>>> nests;
     for (scf::ForOp loop : loopsIn(getOperation())) {
       if (model.cpu.prefetchElements == 0 || !isInnermost(loop) || hasLoopAnnotation(loop) ||
-          isBodyScheduled(loop) || dialect::loopOf(loop).getCacheResident())
+          isBodyScheduled(loop) || dialect::loopOf(loop).getCacheResident() || prefetches(loop))
         continue;
-      std::optional<VectorizationLegality> legality = analyzeLoop(loop);
-      if (!legality || !legality->gathers || legality->scatters)
-        continue;
-      auto elements = std::make_unique<LaterElements>(*legality, model.cpu);
+      auto elements = std::make_unique<LaterElements>(loop, model.cpu);
       if (Operation *nest = elements->place())
         nests[nest].push_back(std::move(elements));
     }

@@ -9,8 +9,22 @@ using namespace mlir;
 using arith::CmpIPredicate;
 using levels::IndicesAt;
 
-static int64_t elementsIn(int64_t bytes, memref::LoadOp load) {
-  return bytes * 8 / load.getType().getIntOrFloatBitWidth();
+std::optional<PrefetchPlan::Access> PrefetchPlan::accessOf(Operation &op) {
+  auto made = [&](auto access) -> std::optional<Access> {
+    Type element = access.getMemRefType().getElementType();
+    if (access.getIndices().size() != 1 || !(element.isIntOrIndexOrFloat() || isa<ComplexType>(element)))
+      return std::nullopt;
+    return Access{&op, access.getMemRef(), access.getIndices()[0]};
+  };
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return made(load);
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return made(store);
+  return std::nullopt;
+}
+
+int64_t PrefetchPlan::elementsIn(int64_t bytes, const Access &access) {
+  return bytes * 8 / bitsOf(cast<MemRefType>(access.buffer.getType()).getElementType());
 }
 
 PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const VectorizationLegality &inner,
@@ -18,33 +32,77 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
     : IndicesAt(b, outerLoop.getLoc()), outer(outerLoop), residentBytes(cpu.residentBytes),
       coreBytes(cpu.l2) {
   scf::ForOp loop = inner.loop;
-  const bool selectsElements = outer == loop;
-  const LaneShape shape = selectsElements ? LaneShape::Varying : LaneShape::Consecutive;
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     SetVector<Operation *> found;
     bool loads = false;
-    Value index = load.getIndices()[0];
-    if (inner.shapeOf(index) != shape || !outer.isDefinedOutsideOfLoop(load.getMemRef()) ||
-        isPrefetchScheduled(loop, load.getMemRef()) || !addAddress(index, found, loads) ||
-        (selectsElements && (!loads || hasFewerBytes(load.getMemRef(), residentBytes))))
+    const Access access = *accessOf(*load);
+    if (inner.shapeOf(access.index) != LaneShape::Consecutive ||
+        !outer.isDefinedOutsideOfLoop(access.buffer) || isPrefetchScheduled(loop, access.buffer) ||
+        !addAddress(access.index, found, loads))
       continue;
-    if (!loads && isFunctionOfIndex(index, loop, outer)) {
-      shared.push_back(load);
+    if (!loads && isFunctionOfIndex(access.index, loop, outer)) {
+      shared.push_back(access);
       continue;
     }
     if (!loads && !cpu.prefetchFollowing)
       continue;
-    (loads ? rows : following).push_back(load);
+    (loads ? rows : following).push_back(access);
     addresses.insert(found.begin(), found.end());
   }
+  findCoordinates();
+}
+
+PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp loop, const iteration::Cpu &cpu)
+    : IndicesAt(b, loop.getLoc()), outer(loop), residentBytes(cpu.residentBytes), coreBytes(cpu.l2) {
+  if (scattersIntoOwn())
+    return;
+  llvm::DenseSet<std::pair<Value, Value>> seen;
+  for (Operation &op : *loop.getBody()) {
+    const std::optional<Access> access = accessOf(op);
+    SetVector<Operation *> found;
+    bool loads = false;
+    if (!access || !loop.isDefinedOutsideOfLoop(access->buffer) ||
+        isPrefetchScheduled(loop, access->buffer) || !addAddress(access->index, found, loads) || !loads ||
+        hasFewerBytes(access->buffer, residentBytes) || !seen.insert({access->buffer, access->index}).second)
+      continue;
+    rows.push_back(*access);
+    addresses.insert(found.begin(), found.end());
+  }
+  findCoordinates();
+}
+
+/// Whether threads divide the loop in this way.
+static bool isDivided(scf::ForOp loop, dialect::Threads way) {
+  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
+  const dialect::ThreadsAttr threads = said ? said.getParallelize() : dialect::ThreadsAttr();
+  return threads && threads.getValue() == way;
+}
+
+bool PrefetchPlan::scattersIntoOwn() const {
+  for (scf::ForOp loop = outer; loop; loop = loop->getParentOfType<scf::ForOp>())
+    if (isDivided(loop, dialect::Threads::Private))
+      return false;
+  return scf::ForOp(outer)
+      ->walk([&](memref::StoreOp store) {
+        SetVector<Operation *> found;
+        bool loads = false;
+        const bool isScatter = llvm::any_of(
+            store.getIndices(), [&](Value index) { return !addAddress(index, found, loads) || loads; });
+        return isScatter && !isa<BlockArgument>(store.getMemRef()) ? WalkResult::interrupt()
+                                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void PrefetchPlan::findCoordinates() {
   for (Operation *op : addresses)
     if (auto load = dyn_cast<memref::LoadOp>(op))
       coordinates.push_back(load);
 }
 
 bool PrefetchPlan::dependsOnLoop(scf::ForOp around) const {
-  return !llvm::all_of(rows, [&](memref::LoadOp load) {
-    return acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+  return !llvm::all_of(rows, [&](const Access &access) {
+    return acceptsSlice(access.index, [&](Value value) -> std::optional<bool> {
       if (value.getParentBlock() == around.getBody())
         return false;
       Operation *op = value.getDefiningOp();
@@ -120,12 +178,12 @@ Operation *PrefetchPlan::outermostPlace(ValueRange also) const {
   for (memref::LoadOp load : coordinates)
     if (!isa<BlockArgument>(load.getMemRef()))
       return outer; // perhaps nothing is stored there yet before the loops around
-  for (memref::LoadOp load : rows)
-    needed.insert(load.getMemRef());
+  for (const Access &access : rows)
+    needed.insert(access.buffer);
   for (Operation *op : addresses)
     needed.insert_range(op->getOperands());
-  for (memref::LoadOp load : rows)
-    acceptsSlice(load.getIndices()[0], [&](Value value) -> std::optional<bool> {
+  for (const Access &access : rows)
+    acceptsSlice(access.index, [&](Value value) -> std::optional<bool> {
       Operation *op = value.getDefiningOp();
       if (op && scf::ForOp(outer)->isAncestor(op))
         return std::nullopt;
@@ -147,7 +205,8 @@ Operation *PrefetchPlan::outermostPlace(ValueRange also) const {
 Value PrefetchPlan::areConsecutive(const IRMapping &map, Value begin, Value end, int64_t elements) {
   return ifThen(isLess(begin, end), [&] {
     Value middle = add(begin, divide(sub(end, begin), constant(2)));
-    const int64_t bytes = elements * memref::LoadOp(rows.front()).getType().getIntOrFloatBitWidth() / 8;
+    const int64_t bytes =
+        elements * bitsOf(cast<MemRefType>(rows.front().buffer.getType()).getElementType()) / 8;
     Value remote = areRemoteAt(map, middle, add(middle, constant(1)), bytes);
     Value close = arith::XOrIOp::create(b, loc, remote, boolean(true));
     return both(close, areLargerThan(2 * coreBytes));
@@ -159,10 +218,10 @@ Value PrefetchPlan::areRemoteAt(const IRMapping &map, Value first, Value last, i
   IRMapping begin = map, end = map;
   cloneAddresses(first, begin);
   cloneAddresses(last, end);
-  for (memref::LoadOp load : rows) {
+  for (const Access &access : rows) {
     // first - limit <= last <= first + limit, as one unsigned comparison.
-    const int64_t limit = elementsIn(bytes, load);
-    Value distance = sub(indexAt(load, end, zero), indexAt(load, begin, zero));
+    const int64_t limit = elementsIn(bytes, access);
+    Value distance = sub(indexAt(access, end, zero), indexAt(access, begin, zero));
     Value shifted = add(distance, constant(limit));
     any = either(any, is(CmpIPredicate::ugt, shifted, constant(2 * limit)));
   }
@@ -171,34 +230,34 @@ Value PrefetchPlan::areRemoteAt(const IRMapping &map, Value first, Value last, i
 
 Value PrefetchPlan::areLargerThan(int64_t bytes) {
   Value any;
-  for (memref::LoadOp load : rows)
-    any = either(any, is(CmpIPredicate::ugt, sizeOf(load.getMemRef()), constant(elementsIn(bytes, load))));
+  for (const Access &access : rows)
+    any = either(any, is(CmpIPredicate::ugt, sizeOf(access.buffer), constant(elementsIn(bytes, access))));
   return any;
 }
 
 void PrefetchPlan::prefetch(const IRMapping &later, ValueRange iterations, bool intoL2) {
-  for (memref::LoadOp load : rows)
+  for (const Access &access : rows)
     for (Value k : iterations)
-      emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, k), /*isWrite=*/false,
+      emitPrefetch(b, loc, access.buffer, indexAt(access, later, k), /*isWrite=*/false,
                    intoL2 ? kIntoL2 : kIntoL1);
 }
 
 void PrefetchPlan::prefetchFollowing(const IRMapping &later, Value iteration) {
-  for (memref::LoadOp load : following)
-    emitPrefetch(b, loc, load.getMemRef(), indexAt(load, later, iteration));
+  for (const Access &access : following)
+    emitPrefetch(b, loc, access.buffer, indexAt(access, later, iteration));
 }
 
 void PrefetchPlan::prefetchShared(Value iteration) {
-  for (memref::LoadOp load : shared)
-    emitPrefetch(b, loc, load.getMemRef(), indexAt(load, {}, iteration));
+  for (const Access &access : shared)
+    emitPrefetch(b, loc, access.buffer, indexAt(access, {}, iteration));
 }
 
-Value PrefetchPlan::indexAt(memref::LoadOp load, IRMapping map, Value k) {
+Value PrefetchPlan::indexAt(const Access &access, IRMapping map, Value k) {
   // The constant last: the lines of a row share the rest of the address.
   if (auto sum = k.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_Constant()))
-    return arith::AddIOp::create(b, load.getLoc(), indexAt(load, map, sum.getLhs()), sum.getRhs());
-  map.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), k);
-  return cloneSlice(b, load.getIndices()[0], load->getBlock(), map);
+    return arith::AddIOp::create(b, access.op->getLoc(), indexAt(access, map, sum.getLhs()), sum.getRhs());
+  map.map(cast<scf::ForOp>(access.op->getParentOp()).getInductionVar(), k);
+  return cloneSlice(b, access.index, access.op->getBlock(), map);
 }
 
 //===--- Rows of a reduction ---===//
@@ -222,17 +281,11 @@ constexpr int64_t leastLines = 2;
 /// so many iterations ahead, whole rows are prefetched into the L2 cache (experiment 083).
 constexpr int64_t listedIterations = 24;
 
-/// Whether tasks run the iterations that their lists name; a task that is alone and needs none loses nothing.
-static bool runsListed(scf::ForOp loop) {
-  const dialect::DirectivesAttr said = dialect::loopOf(loop).getDirectives();
-  const dialect::ThreadsAttr threads = said ? said.getParallelize() : dialect::ThreadsAttr();
-  return threads && threads.getValue() == dialect::Threads::Destination;
-}
-
 Value LaterRows::emitTest() {
   OpBuilder::InsertionGuard guard(b);
   isScattered = true;
-  isListed = runsListed(around);
+  // Tasks run the iterations that their lists name; one that is alone and needs none loses nothing.
+  isListed = isDivided(around, dialect::Threads::Destination);
   lines = isListed ? iteration::kWholeRow : model.cpu.prefetchRowLines;
   b.setInsertionPoint(rows.outermostPlace({loop.getLowerBound(), loop.getUpperBound()}));
   Value length = sub(loop.getUpperBound(), loop.getLowerBound());

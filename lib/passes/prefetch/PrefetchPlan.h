@@ -7,11 +7,13 @@
 
 namespace tulle::passes {
 
-/// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`), or of a loop from such
-/// elements (`x[crd[p]]`), which are rows of one: no hardware prefetcher covers their beginnings.
+/// Loads of an inner loop from rows that coordinates select (`B[crd[p] * n + k]`), or accesses of a loop to
+/// such elements (`x[crd[p]]`), which are rows of one: no hardware prefetcher covers their beginnings.
 class PrefetchPlan : levels::IndicesAt {
 public:
-  /// Of the loads of `inner`, which is inside of `outer`, or, for elements, the loop itself.
+  /// Of elements that a loop loads or, of the function's operands, stores.
+  PrefetchPlan(mlir::OpBuilder &b, mlir::scf::ForOp loop, const iteration::Cpu &cpu);
+  /// Of rows that `inner` loads, which is inside of `outer`.
   PrefetchPlan(mlir::OpBuilder &b, mlir::scf::ForOp outer, const VectorizationLegality &inner,
                const iteration::Cpu &cpu);
 
@@ -50,19 +52,31 @@ public:
   void prefetchShared(Value iteration);
 
 private:
+  /// A load or a store of one element.
+  struct Access {
+    mlir::Operation *op;
+    Value buffer, index;
+  };
+  static std::optional<Access> accessOf(mlir::Operation &op);
+  /// So many elements take these bytes.
+  static int64_t elementsIn(int64_t bytes, const Access &access);
+  /// Whether the loop scatters into a buffer that the function has for itself, other than a thread's copy of
+  /// a result: counters and cursors of assembly, whose passes keep them close together.
+  bool scattersIntoOwn() const;
+  void findCoordinates();
   Value areRemoteAt(const mlir::IRMapping &map, Value first, Value last, int64_t bytes);
   Value areLargerThan(int64_t bytes);
 
   mlir::scf::ForOp outer;
   int64_t residentBytes, coreBytes;
-  llvm::SmallVector<mlir::memref::LoadOp> rows;        ///< loads of the inner loop
-  llvm::SmallVector<mlir::memref::LoadOp> shared;      ///< those whose rows no coordinate selects
-  llvm::SmallVector<mlir::memref::LoadOp> following;   ///< those whose rows follow each other
+  llvm::SmallVector<Access> rows;                      ///< of the inner loop
+  llvm::SmallVector<Access> shared;                    ///< those whose rows no coordinate selects
+  llvm::SmallVector<Access> following;                 ///< those whose rows follow each other
   llvm::SetVector<mlir::Operation *> addresses;        ///< what rows' addresses depend on in the outer loop
   llvm::SmallVector<mlir::memref::LoadOp> coordinates; ///< the loads among these
 
-  /// The index of `load` at iteration `k` of the inner loop.
-  Value indexAt(mlir::memref::LoadOp load, mlir::IRMapping map, Value k);
+  /// The index of the access at iteration `k` of the inner loop.
+  Value indexAt(const Access &access, mlir::IRMapping map, Value k);
   bool addAddress(Value value, llvm::SetVector<mlir::Operation *> &found, bool &loads) const;
 };
 
