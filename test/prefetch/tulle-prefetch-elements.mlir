@@ -185,7 +185,7 @@ func.func @copy(%crd: memref<?xi32>, %x: memref<?xf64>, %y: memref<?xf64>, %n: i
 
 // Nothing is prefetched of a vector that is known to stay in the caches, where what is scattered into is no argument, of
 // buffers with other than one dimension, where they are no function of an integer at
-// the loop's own index, or where the integers are those of a row only.
+// the loop's own index, or one that divides by what may be 0 behind the loop, or where the integers are those of a row only.
 // CHECK-LABEL: func.func @none(
 // CHECK-NOT: memref.prefetch
 module attributes {tulle.cpu = #tulle.cpu<znver4>} {
@@ -214,6 +214,13 @@ func.func @none(%crd: memref<?xi32>, %x: memref<?xf64> {tulle.bytes_below = 8388
     %w = memref.load %one[] : memref<f64>
     %sum = arith.addf %v, %w : f64
     memref.store %sum, %y[%p] : memref<?xf64>
+  } {tulle.loop = #tulle.loop<parallel>}
+  scf.for %p = %c0 to %n step %c1 {
+    %integer = memref.load %crd[%p] : memref<?xi32>
+    %factor = arith.index_castui %integer : i32 to index
+    %j = arith.divui %n, %factor : index
+    %v = memref.load %z[%j] : memref<?xf64>
+    memref.store %v, %y[%p] : memref<?xf64>
   } {tulle.loop = #tulle.loop<parallel>}
   scf.for %p = %c0 to %n step %c1 {
     %j = arith.muli %p, %c3 : index

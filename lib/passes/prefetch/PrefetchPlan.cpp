@@ -122,8 +122,8 @@ bool PrefetchPlan::addAddress(Value value, SetVector<Operation *> &found, bool &
     if (op->getBlock() != loop.getBody() || load.getIndices()[0] != loop.getInductionVar())
       return false;
     loads = true;
-  } else if (!isMemoryEffectFree(op) || op->getNumRegions() != 0) {
-    return false;
+  } else if (!isPure(op) || op->getNumRegions() != 0) {
+    return false; // other iterations may never divide by what is 0 there
   }
   for (Value operand : op->getOperands())
     if (!addAddress(operand, found, loads))
