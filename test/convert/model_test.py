@@ -8,6 +8,7 @@ import unittest
 import encoding
 import model
 import random_formats
+import walk
 
 
 def entries(picture):
@@ -170,7 +171,7 @@ class RoundTrips(unittest.TestCase):
                      "skyline", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged"]:
             for m, n in [(5, 7), (7, 5), (1, 6), (4, 4), (0, 3)]:
                 want = {(i, j): float(rng.randint(1, 9)) for i in range(m) for j in range(n) if rng.random() < 0.3}
-                stored = list(model.walk(model.store((m, n), want, encoding.parse(text, 2))))
+                stored = list(walk.entries(model.store((m, n), want, encoding.parse(text, 2))))
                 self.assertEqual(len(stored), len(dict(stored)), text)
                 self.assertEqual({at: v for at, v in stored if v}, want, text)
 

@@ -29,6 +29,7 @@ import encoding
 import inputs
 import model
 import random_formats
+import walk
 
 MATRIX_FORMATS = ["dense", "denseColMajor", "COO", "COO-soa", "CSR", "CSC", "DCSR", "DCSC", "BCSR(2,3)", "BCSC(3,2)", "DIA", "ELL",
                   "ELLR", "JDS", "SELL(2,4)", "skyline", "NV24", "NM(1,4)", "BCOO", "CSF(1,0)", "HiCOO(1)", "DOK", "bitmap", "ragged", "jagged",
@@ -102,7 +103,7 @@ def width(field, storage):
     if field.kind in ("sizes", "permutation"):
         return 64
     form = storage.encoding
-    enough = 32 if model.largest_coordinate(storage) < 2**31 else 64
+    enough = 32 if walk.largest_coordinate(storage) < 2**31 else 64
     return {"positions": form.pos_width or 32, "coordinates": form.crd_width or enough, "bits": 8, "values": 0}[field.kind]
 
 
@@ -151,7 +152,7 @@ class Oracle:
     @staticmethod
     def check_model(storage, stored):
         without = lambda entries: {at: value for at, value in entries.items() if value != storage.encoding.fill}
-        assert without(dict(model.walk(storage))) == without(stored), f"the model itself loses entries in {storage.encoding.text}"
+        assert without(dict(walk.entries(storage))) == without(stored), f"the model itself loses entries in {storage.encoding.text}"
 
     def stored(self, tensor, source):
         """(entries, their pattern) as the source stores them; a str or None in place of entries as in store()."""
@@ -160,7 +161,7 @@ class Oracle:
             pattern = self.pattern(entries)
             if source != "-":
                 fields, storage = self.store(tensor, entries, pattern, source)
-                entries = dict(model.walk(storage)) if storage else fields
+                entries = dict(walk.entries(storage)) if storage else fields
                 pattern = self.pattern(entries) if storage else None
             self.stored_in[tensor.name, source] = entries, pattern
         return self.stored_in[tensor.name, source]
