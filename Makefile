@@ -85,14 +85,14 @@ fuzz: setup
 	cmake --build build/fuzz
 	scripts/fuzz build/fuzz
 
-# Random programs and every fuzzer in turn, for so many hours; findings are kept in build/soak: make soak HOURS=8.
+# Random programs and every fuzzer in turn, for so many hours, JOBS (1) at a time; findings are kept in build/soak: make soak HOURS=8 JOBS=2.
 soak: setup
-	@test -n "$(HOURS)" || { echo "usage: make soak HOURS=NUMBER"; exit 1; }
+	@test -n "$(HOURS)" || { echo "usage: make soak HOURS=NUMBER [JOBS=NUMBER]"; exit 1; }
 	cmake --preset release >/dev/null
 	cmake --build build/release --target differential_test
 	cmake --preset fuzz >/dev/null
 	cmake --build build/fuzz
-	scripts/soak $(HOURS) build/release build/fuzz
+	scripts/soak $(HOURS) build/release build/fuzz --jobs $(or $(JOBS),1)
 
 # Installs the peers that are missing where it can, and writes docs/performance.md and what README.md shows of it.
 # DATA=FOLDER: with the suite of the matrices there.
