@@ -112,11 +112,12 @@ std::optional<Runner> mklOwnFormatPeer(const Task &task);
 /// Names of competitors that targets name. kOneThread is Tulle with one thread among runs with several; kCopy
 /// and kCopyOneThread show how memory bandwidth scales with threads. kUpstreamPasses, on demand, is Tulle
 /// with MLIR's passes between its own. kUnfused is Tulle with a kernel for each statement of a program,
-/// kUnscheduled Tulle with the schedule that it chooses.
+/// kUnscheduled Tulle with the schedule that it chooses. kRoofline is the least time that the machine allows.
 inline constexpr const char *kOneThread = "tulle 1", *kCopy = "copy", *kCopyOneThread = "copy 1",
                             *kMklOwnFormat = "MKL own format", *kMlirLibrary = "MLIR library",
                             *kUpstreamPasses = "upstream passes", *kUnfused = "unfused",
-                            *kUnscheduled = "default", *kIm2col = "NumPy im2col", *kAwkward = "awkward-array";
+                            *kUnscheduled = "default", *kRoofline = "the roofline", *kIm2col = "NumPy im2col",
+                            *kAwkward = "awkward-array";
 
 std::optional<Runner> graphBlasPeer(const Task &task);
 /// Of graphBlasPeer: solvers and graph algorithms, a call for each operation of a round.

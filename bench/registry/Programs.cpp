@@ -178,7 +178,7 @@ std::vector<Kernel> programs() {
               .op = Op::CgStep,
               .format = "CSR",
               .inputs = grids,
-              .want = {over(1.3, "Eigen")},
+              .want = {over(1.3, "Eigen"), over(0.75, kRoofline)},
               .results = {"y", "s", "t", "u"}});
   push(list, {.group = "programs",
               .name = "PageRank step",
@@ -186,7 +186,7 @@ std::vector<Kernel> programs() {
               .op = Op::PageRankStep,
               .format = "CSR",
               .inputs = grids,
-              .want = {over(1.3, "Eigen")},
+              .want = {over(1.3, "Eigen"), over(0.75, kRoofline)},
               .results = {"y", "e"}});
   pushBlockPrograms(list);
   return list;

@@ -8,6 +8,8 @@
 namespace tulle::bench {
 
 double ratioTo(const Row &row, const std::string &peer) {
+  if (peer == kRoofline)
+    return ofRoofline(row);
   auto tulle = row.times.find("tulle"), other = row.times.find(peer);
   return tulle == row.times.end() || other == row.times.end() || tulle->second.median <= 0
              ? 0
@@ -191,6 +193,8 @@ std::string Family::targetText() const {
   const std::string peer = target.peer.empty()         ? "the best peer"
                            : target.peer == kOneThread ? "one thread"
                                                        : target.peer;
+  if (target.peer == kRoofline)
+    return fmt::format("{} of {}", target.mean, peer);
   std::string text;
   if (target.mean > 0)
     text = fmt::format("{} over {}", target.mean, peer);

@@ -12,7 +12,7 @@ struct Report {
   std::vector<Row> rows;
 };
 
-/// The time of `peer` / Tulle's; 0 where one is missing.
+/// The time of `peer` / Tulle's, also of kRoofline; 0 where one is missing.
 double ratioTo(const Row &row, const std::string &peer);
 /// The same of the fastest peer; hand-written loops, products without order and formats of a peer's own
 /// count only where nothing else ran.
@@ -51,7 +51,7 @@ struct Family {
   double memoryScaling() const; ///< geometric mean of copyGain
   /// None without a target, or where its peer did not run.
   Verdict verdict() const;
-  /// "1.5 over SciPy", "30 ms", or empty.
+  /// "1.5 over SciPy", "0.8 of the roofline", "30 ms", or empty.
   std::string targetText() const;
 };
 std::vector<Family> families(const std::vector<Row> &rows);
