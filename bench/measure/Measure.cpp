@@ -147,17 +147,15 @@ struct Reference {
 
 } // namespace
 
-/// One run more is enough, one in which its pages are there: to get 1 GB from the system can take longer than
-/// to compute what is in it. What it made goes, or the results of all competitors together exceed the memory.
+/// One run was enough: what it made goes, or the results of all competitors together exceed the memory.
 static void retire(Prepared &one) {
-  constexpr double veryLong = 3e4;
-  one.samples.push_back(one.first < veryLong && one.runs < one.runner.most ? one.run() : one.first);
+  one.samples.push_back(one.first);
   one.runner = {};
   runtime::releaseBlocks();
   malloc_trim(0);
 }
 
-/// `longRun`: milliseconds from which on one run behind the one that is compared suffices.
+/// `longRun`: milliseconds from which on the run that is compared is the only one.
 static std::vector<Prepared> prepare(Row &row, std::vector<Competitor> &competitors, double longRun,
                                      const OnNext &onNext) {
   std::vector<Prepared> prepared;
@@ -195,7 +193,8 @@ void measureInterleaved(Row &row, std::vector<Competitor> competitors, double se
   auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  // A run so long that caches hardly matter in it.
+  // A run so long that caches hardly matter in it is a sample by itself. Fresh pages do: competitors have
+  // those of a dense result before they run.
   const double longRun = std::max(2e3, 4e3 * seconds);
   // The competitor before left its own lines in the caches, dirty ones among them, which the next one has to
   // write back; a program that runs one kernel repeatedly has none of these. In a longer run it does not

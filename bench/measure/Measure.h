@@ -100,8 +100,8 @@ using OnNext = std::function<void(const std::string &name)>;
 /// another order in each repetition: each until it spent its part of `seconds`, at least 3 times (once where
 /// it is far behind the fastest) and at most 501. A run of less than 50 ms follows another one of the same
 /// competitor, which is not timed: the caches hold what that one left, not what another competitor did. One
-/// that takes more than 4 times `seconds`, and 2 seconds, runs once more, with its pages there, unless it
-/// takes 30. A competitor that throws, or whose answer differs, is absent with the reason.
+/// that takes more than 4 times `seconds`, and 2 seconds, runs once. A competitor that throws, or whose
+/// answer differs, is absent with the reason.
 void measureInterleaved(Row &row, std::vector<Competitor> competitors, double seconds, const OnNext &onNext);
 
 /// Throws std::runtime_error naming the first difference. Values may differ in the last bits.

@@ -195,8 +195,13 @@ private:
       const notation::TensorDecl &tensor = step.program.tensors[t];
       if (auto found = named.find(tensor.name); found != named.end())
         step.tensors[t] = found->second;
-      if (tensor.written && !tensor.like && !format::isAllDense(tensor.encoding))
+      if (!tensor.written || tensor.like)
+        continue;
+      // The first run counts where it is long, and all peers write to pages that are there.
+      if (!format::isAllDense(tensor.encoding))
         step.anew.push_back(unsigned(t));
+      else if (!step.tensors[t])
+        step.tensors[t] = runtime::makeDense(tensor.type, tensor.dims);
     }
     if (!step.program.decompositions.empty())
       step.executable->run(step.tensors); // parts are made once, outside of what is timed
