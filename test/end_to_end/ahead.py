@@ -14,6 +14,7 @@ import data
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "convert"))
 import encoding
 import model
+import walk
 
 LARGEST = 20000  # entries that the model stores in a second
 EMPTY = -1
@@ -170,7 +171,7 @@ def dense_of(argument, tensor, sizes):
                           int(said["what"].rsplit(" ", 1)[-1]) if said["kind"] < 16 else 0, values)
               for said, values in zip(argument["buffers"], lists)]
     out = numpy.full(dims, 0, numpy.array(lists[-1]).dtype if lists[-1] else "f8")
-    for at, value in model.walk(model.Storage(dims, form, fields)):
+    for at, value in walk.entries(model.Storage(dims, form, fields)):
         out[at] = value
     return out
 
