@@ -188,7 +188,7 @@ def PrefetchElements : FunctionPass<"tulle-prefetch-elements", memref # scf # ar
   An innermost `for p: … x[crd[p]] …`, which reads, updates or assigns such elements, with all loops around it, gets a version in which each iteration prefetches the
   element that the one `prefetch_elements` of `tulle.cpu` later selects, as far as crd has elements: also those of the segments behind. It runs where x takes as much as
   stays in the caches (`resident_bytes`), and elements of crd that are close to each other select elements of x that are far apart: a test at run time before the loops.
-  Loops that prefetch already, and those that scatter into a buffer which is no argument, as assembly does, stay as they are.
+  Loops that prefetch already, and those that scatter into a buffer which is neither an argument nor a thread's copy of a result, as assembly does, stay as they are.
 }]>;
 
 def CacheRegisters : FunctionPass<"tulle-cache-registers", vector # arith # scf # memref, "Hold in registers what loops read or update of a tensor, as a schedule says", [{

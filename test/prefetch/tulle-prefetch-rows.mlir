@@ -181,4 +181,28 @@ func.func @in_order(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %rows: inde
   } {tulle.loop = #tulle.loop<parallel>}
   return
 }
+
+// What a loop loads at one place, a buffer among others, has no row of its own.
+// CHECK-LABEL: func.func @buffer(
+// CHECK-SAME: %[[P:[a-z0-9]*]]: memref<?xi32>, %[[X:[a-z0-9]*]]: memref<?xf32>
+// CHECK: memref.prefetch %[[X]]
+// CHECK: memref.load %{{.*}} : memref<?xmemref<?xf32>>
+func.func @buffer(%p: memref<?xi32>, %x: memref<?xf32>, %rows: memref<?xmemref<?xf32>>, %y: memref<?xf32>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %m step %c1 {
+    %integer = memref.load %p[%i] : memref<?xi32>
+    %row = arith.index_castui %integer : i32 to index
+    %from = arith.muli %row, %n : index
+    %to = arith.muli %i, %n : index
+    scf.for %k = %c0 to %n step %c1 {
+      %buffer = memref.load %rows[%c0] : memref<?xmemref<?xf32>>
+      %source = arith.addi %from, %k : index
+      %v = memref.load %x[%source] : memref<?xf32>
+      %target = arith.addi %to, %k : index
+      memref.store %v, %y[%target] : memref<?xf32>
+    } {tulle.loop = #tulle.loop<parallel>}
+  } {tulle.loop = #tulle.loop<parallel>}
+  return
+}
 }

@@ -35,18 +35,18 @@ PrefetchPlan::PrefetchPlan(OpBuilder &b, scf::ForOp outerLoop, const Vectorizati
   for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
     SetVector<Operation *> found;
     bool loads = false;
-    const Access access = *accessOf(*load);
-    if (inner.shapeOf(access.index) != LaneShape::Consecutive ||
-        !outer.isDefinedOutsideOfLoop(access.buffer) || isPrefetchScheduled(loop, access.buffer) ||
-        !addAddress(access.index, found, loads))
+    const std::optional<Access> access = accessOf(*load);
+    if (!access || inner.shapeOf(access->index) != LaneShape::Consecutive ||
+        !outer.isDefinedOutsideOfLoop(access->buffer) || isPrefetchScheduled(loop, access->buffer) ||
+        !addAddress(access->index, found, loads))
       continue;
-    if (!loads && isFunctionOfIndex(access.index, loop, outer)) {
-      shared.push_back(access);
+    if (!loads && isFunctionOfIndex(access->index, loop, outer)) {
+      shared.push_back(*access);
       continue;
     }
     if (!loads && !cpu.prefetchFollowing)
       continue;
-    (loads ? rows : following).push_back(access);
+    (loads ? rows : following).push_back(*access);
     addresses.insert(found.begin(), found.end());
   }
   findCoordinates();
